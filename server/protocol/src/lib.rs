@@ -1,1 +1,36 @@
-//! x
+//! What page and server must agree on, once.
+//!
+//! Wire types, limits, trimming and counting, error codes, and the classification of replies. Compiled
+//! into the server and into the page, so every byte here is fetched before the first question.
+//!
+//! *Architecture invariant:* this crate knows no HTTP library, no storage, no browser, no clock and no
+//! source of randomness. Times and replies come in as values.
+
+mod ask;
+mod code;
+mod ids;
+pub mod limits;
+mod outcome;
+mod owner;
+mod prefer;
+mod problem;
+mod question;
+pub mod reply;
+mod retry_after;
+mod session;
+mod timestamp;
+
+pub use ask::{AskBody, AskError, CancelBody};
+pub use code::Code;
+pub use ids::{ConversationId, IdError, RequestId};
+pub use outcome::{
+    Answer, Capture, CaptureReason, ContextItem, ContextKind, Failure, FailureCode, Finish, Format,
+    Outcome, Receipt, Route, State, Status,
+};
+pub use owner::Owner;
+pub use prefer::wait_preference;
+pub use problem::Problem;
+pub use question::{Question, QuestionError};
+pub use retry_after::retry_after;
+pub use session::{Conversation, Limits, Model, ModelState, Principal, RecoveryPolicy, Session};
+pub use timestamp::Timestamp;

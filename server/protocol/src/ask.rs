@@ -1,0 +1,261 @@
+//! The body of an ask and of a cancel, and what their fields may be.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::limits::{LANGUAGE_CHARS, MODEL_CHARS};
+use crate::{Code, ConversationId, Question, RequestId};
+
+/// The body of `POST api/v1/ask`, as sent and before defaults: an absent field stays absent, so
+/// that sending the same ask again sends the same bytes.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AskBody {
+    /// The ask's identity.
+    pub request_id: RequestId,
+    /// The conversation it belongs to.
+    pub conversation_id: ConversationId,
+    /// The question, as sent; [`Question::parse`] makes what is stored.
+    pub question: String,
+    /// Remembered answers must be fresh (default: no).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub current: Option<bool>,
+    /// The answer may be captured (default: yes).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub remember: Option<bool>,
+    /// BCP 47 tag of the language to answer in.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub language: Option<String>,
+    /// The model to ask, one of the session's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    /// The settled ask that is repeated on purpose.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub retry_of: Option<RequestId>,
+}
+
+/// The body of `POST api/v1/requests/{request_id}/cancel`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CancelBody {
+    /// The conversation of the ask.
+    pub conversation_id: ConversationId,
+    /// The ask's own body, so that an ask cancelled before it arrived keeps its question.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ask: Option<AskBody>,
+}
+
+/// Why a body is none: a code, and a sentence that names the field.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AskError {
+    /// The code of the problem.
+    pub code: Code,
+    /// The sentence.
+    pub detail: String,
+}
+
+impl AskError {
+    fn field(name: &str, what: impl fmt::Display) -> Self {
+        Self { code: Code::InvalidField, detail: format!("`{name}`: {what}") }
+    }
+}
+
+impl AskBody {
+    /// Reads the fields of a JSON value and checks each of them. Unknown fields are ignored, `null`
+    /// counts as absent.
+    ///
+    /// # Errors
+    /// The first field that is missing, of the wrong type or out of bounds.
+    pub fn from_json(value: &Value) -> Result<Self, AskError> {
+        let fields = object(value)?;
+        let body = Self {
+            request_id: id(fields, "request_id", Code::InvalidRequestId)?,
+            conversation_id: id(fields, "conversation_id", Code::InvalidConversationId)?,
+            question: required_text(fields, "question")?.to_owned(),
+            current: flag(fields, "current")?,
+            remember: flag(fields, "remember")?,
+            language: text(fields, "language")?.map(str::to_owned),
+            model: text(fields, "model")?.map(str::to_owned),
+            retry_of: match text(fields, "retry_of")? {
+                Some(text) => Some(text.parse().map_err(|_| AskError {
+                    code: Code::InvalidRetryOf,
+                    detail: "`retry_of` must be a UUID in lower-case hyphenated form.".to_owned(),
+                })?),
+                None => None,
+            },
+        };
+        Question::parse(&body.question).map_err(|error| AskError::field("question", error))?;
+        if let Some(language) = &body.language {
+            check_language(language)?;
+        }
+        if let Some(model) = &body.model {
+            check_model(model)?;
+        }
+        Ok(body)
+    }
+}
+
+impl CancelBody {
+    /// Reads the fields of a JSON value and checks each of them.
+    ///
+    /// # Errors
+    /// The first field that is missing, of the wrong type or out of bounds; an `ask` whose ids are
+    /// not the cancel's own.
+    pub fn from_json(request_id: RequestId, value: &Value) -> Result<Self, AskError> {
+        let fields = object(value)?;
+        let conversation_id = id(fields, "conversation_id", Code::InvalidConversationId)?;
+        let ask = match fields.get("ask") {
+            None | Some(Value::Null) => None,
+            Some(ask) => Some(AskBody::from_json(ask)?),
+        };
+        if let Some(ask) = &ask
+            && (ask.request_id, ask.conversation_id) != (request_id, conversation_id)
+        {
+            return Err(AskError::field("ask", "its ids are not those of the ask to cancel."));
+        }
+        Ok(Self { conversation_id, ask })
+    }
+}
+
+fn object(value: &Value) -> Result<&Map<String, Value>, AskError> {
+    value.as_object().ok_or_else(|| AskError {
+        code: Code::InvalidJson,
+        detail: "The body must be a JSON object.".to_owned(),
+    })
+}
+
+fn text<'a>(fields: &'a Map<String, Value>, name: &str) -> Result<Option<&'a str>, AskError> {
+    match fields.get(name) {
+        None | Some(Value::Null) => Ok(None),
+        Some(Value::String(text)) => Ok(Some(text)),
+        Some(_) => Err(AskError::field(name, "must be a string.")),
+    }
+}
+
+fn required_text<'a>(fields: &'a Map<String, Value>, name: &str) -> Result<&'a str, AskError> {
+    text(fields, name)?.ok_or_else(|| AskError::field(name, "is missing."))
+}
+
+fn flag(fields: &Map<String, Value>, name: &str) -> Result<Option<bool>, AskError> {
+    match fields.get(name) {
+        None | Some(Value::Null) => Ok(None),
+        Some(Value::Bool(flag)) => Ok(Some(*flag)),
+        Some(_) => Err(AskError::field(name, "must be true or false.")),
+    }
+}
+
+/// An id that is missing or of the wrong type has the same code as one that is misspelt.
+fn id<T: std::str::FromStr>(
+    fields: &Map<String, Value>,
+    name: &str,
+    code: Code,
+) -> Result<T, AskError> {
+    fields.get(name).and_then(Value::as_str).and_then(|text| text.parse().ok()).ok_or_else(|| {
+        AskError { code, detail: format!("`{name}` must be a UUID in lower-case hyphenated form.") }
+    })
+}
+
+/// The shape of a BCP 47 tag (RFC 5646 § 2.1): subtags of 1 to 8 letters or digits. Whether a tag
+/// is registered is nobody's business here.
+fn check_language(language: &str) -> Result<(), AskError> {
+    let shaped = language.len() <= LANGUAGE_CHARS
+        && language.split('-').all(|subtag| {
+            (1..=8).contains(&subtag.len()) && subtag.bytes().all(|b| b.is_ascii_alphanumeric())
+        });
+    if shaped {
+        Ok(())
+    } else {
+        Err(AskError::field("language", "must be a language tag such as `en` or `pt-BR`."))
+    }
+}
+
+fn check_model(model: &str) -> Result<(), AskError> {
+    if model.is_empty()
+        || model.chars().count() > MODEL_CHARS
+        || model.chars().any(char::is_control)
+    {
+        return Err(AskError::field(
+            "model",
+            format_args!("must be 1 to {MODEL_CHARS} characters without control characters."),
+        ));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "tests")]
+
+    use serde_json::json;
+
+    use super::*;
+
+    fn ask(change: impl FnOnce(&mut Map<String, Value>)) -> Result<AskBody, AskError> {
+        let mut value = json!({
+            "request_id": "018f2b6e-7c11-7cc3-9d5a-0123456789ab",
+            "conversation_id": "018f2b6e-7c11-7cc3-9d5a-0123456789ac",
+            "question": "Why?",
+        });
+        change(value.as_object_mut().unwrap());
+        AskBody::from_json(&value)
+    }
+
+    #[test]
+    fn an_ask_comes_back_from_the_wire_as_it_was_sent() {
+        let sent = ask(|fields| {
+            fields.insert("remember".into(), json!(true));
+            fields.insert("language".into(), json!("pt-BR"));
+        })
+        .unwrap();
+        let wire = serde_json::to_value(&sent).unwrap();
+        assert_eq!(AskBody::from_json(&wire).unwrap(), sent);
+        assert!(wire.get("current").is_none(), "an absent field stays absent: {wire}");
+    }
+
+    #[test]
+    fn unknown_fields_and_null_are_no_fault() {
+        let read = ask(|fields| {
+            fields.insert("colour".into(), json!("blue"));
+            fields.insert("model".into(), Value::Null);
+        });
+        assert_eq!(read.unwrap().model, None);
+    }
+
+    #[test]
+    fn each_field_has_its_own_refusal() {
+        for (name, value, code) in [
+            ("request_id", Value::Null, Code::InvalidRequestId),
+            ("request_id", json!(7), Code::InvalidRequestId),
+            ("request_id", json!("018F2B6E-7C11-7CC3-9D5A-0123456789AB"), Code::InvalidRequestId),
+            ("conversation_id", json!("x"), Code::InvalidConversationId),
+            ("question", Value::Null, Code::InvalidField),
+            ("question", json!(["a"]), Code::InvalidField),
+            ("question", json!(" \n"), Code::InvalidField),
+            ("question", json!("a\0"), Code::InvalidField),
+            ("current", json!("yes"), Code::InvalidField),
+            ("remember", json!(1), Code::InvalidField),
+            ("language", json!("en_US"), Code::InvalidField),
+            ("language", json!("a".repeat(36)), Code::InvalidField),
+            ("language", json!("en--x"), Code::InvalidField),
+            ("model", json!(""), Code::InvalidField),
+            ("model", json!("a\nb"), Code::InvalidField),
+            ("retry_of", json!("first"), Code::InvalidRetryOf),
+        ] {
+            let error = ask(|fields| {
+                fields.insert(name.into(), value.clone());
+            })
+            .unwrap_err();
+            assert_eq!(error.code, code, "{name} = {value}");
+            assert!(error.detail.contains(name), "{} names {name}", error.detail);
+        }
+    }
+
+    #[test]
+    fn a_cancel_with_another_asks_body_is_refused() {
+        let body = ask(|_| {}).unwrap();
+        let other: RequestId = "018f2b6e-7c11-7cc3-9d5a-0123456789ff".parse().unwrap();
+        let value = json!({"conversation_id": body.conversation_id, "ask": body});
+        assert!(CancelBody::from_json(body.request_id, &value).is_ok());
+        assert_eq!(CancelBody::from_json(other, &value).unwrap_err().code, Code::InvalidField);
+    }
+}

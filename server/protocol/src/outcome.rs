@@ -1,0 +1,342 @@
+//! The outcome: what became of an ask, the same from every route.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{ConversationId, RequestId, Timestamp};
+
+/// Where an ask stands. Everything but `Pending` is settled: durable, and cannot change any more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Status {
+    /// Not settled; [`State`] says how far it is.
+    Pending,
+    /// The whole answer is there.
+    Completed,
+    /// It ended with an error; what text there was is kept.
+    Failed,
+    /// Somebody cancelled it.
+    Cancelled,
+    /// Holdfast went down while the provider was being called: it may have been billed.
+    Interrupted,
+}
+
+impl Status {
+    /// Whether nothing can change any more.
+    pub const fn is_settled(self) -> bool {
+        !matches!(self, Self::Pending)
+    }
+
+    /// The word on the wire.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Pending => "pending",
+            Self::Completed => "completed",
+            Self::Failed => "failed",
+            Self::Cancelled => "cancelled",
+            Self::Interrupted => "interrupted",
+        }
+    }
+}
+
+/// How far a pending ask is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum State {
+    /// The journal has never heard of it.
+    Unknown,
+    /// Durable, and waiting for its turn.
+    Accepted,
+    /// Its run is under way.
+    Running,
+    /// Its run has ended, its final write has not succeeded yet.
+    Archiving,
+}
+
+/// What became of an ask. Fields that do not apply are absent.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Outcome {
+    /// The ask's identity.
+    pub request_id: RequestId,
+    /// Its conversation.
+    pub conversation_id: ConversationId,
+    /// Its place in the conversation, by the server's count.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seq: Option<u64>,
+    /// Where it stands.
+    pub status: Status,
+    /// How far it is, only while pending.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub state: Option<State>,
+    /// How many asks of the conversation are before it, only while accepted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub queue: Option<u32>,
+    /// The question, trimmed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub question: Option<String>,
+    /// When the first submission arrived.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub asked_at: Option<Timestamp>,
+    /// When it settled.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub settled_at: Option<Timestamp>,
+    /// The ask it repeats.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub retry_of: Option<RequestId>,
+    /// The ask that repeats it; may be added after it settled.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub retried_by: Option<RequestId>,
+    /// The text, partial unless completed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub answer: Option<Answer>,
+    /// Why it failed or was interrupted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<Failure>,
+    /// Where the answer came from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub route: Option<Route>,
+    /// What was spent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub receipt: Option<Receipt>,
+    /// Whether the answer is remembered.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub capture: Option<Capture>,
+    /// What the generator was given beside the question.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub context: Vec<ContextItem>,
+    /// What of it could not be had.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub context_missing: Vec<String>,
+}
+
+impl Outcome {
+    /// An outcome with only the ids and the status, everything else absent.
+    pub const fn bare(
+        request_id: RequestId,
+        conversation_id: ConversationId,
+        status: Status,
+        state: Option<State>,
+    ) -> Self {
+        Self {
+            request_id,
+            conversation_id,
+            seq: None,
+            status,
+            state,
+            queue: None,
+            question: None,
+            asked_at: None,
+            settled_at: None,
+            retry_of: None,
+            retried_by: None,
+            answer: None,
+            error: None,
+            route: None,
+            receipt: None,
+            capture: None,
+            context: Vec::new(),
+            context_missing: Vec::new(),
+        }
+    }
+
+    /// The reply for an id the principal never used, whoever else did.
+    pub const fn unknown(request_id: RequestId, conversation_id: ConversationId) -> Self {
+        Self::bare(request_id, conversation_id, Status::Pending, Some(State::Unknown))
+    }
+
+    /// Whether the journal has never heard of the ask.
+    pub fn is_unknown(&self) -> bool {
+        self.status == Status::Pending && self.state == Some(State::Unknown)
+    }
+
+    /// The answer's text, or nothing.
+    pub fn text(&self) -> &str {
+        self.answer.as_ref().map_or("", |answer| &answer.text)
+    }
+}
+
+/// The text of an answer.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Answer {
+    /// Always Markdown today.
+    pub format: Format,
+    /// The text from `offset`.
+    pub text: String,
+    /// Where `text` begins in the whole, in UTF-8 bytes.
+    #[serde(default)]
+    pub offset: u64,
+    /// How long the whole is by now, in UTF-8 bytes.
+    #[serde(default)]
+    pub bytes: u64,
+    /// What the model thought aloud, kept apart from the answer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reasoning: Option<String>,
+    /// Why the provider stopped.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub finish: Option<Finish>,
+}
+
+/// How an answer's text is written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Format {
+    /// CommonMark.
+    #[default]
+    Markdown,
+}
+
+/// Why the provider stopped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Finish {
+    /// It was done.
+    Stop,
+    /// It reached its length limit.
+    Length,
+    /// Its filter cut it off.
+    Filtered,
+}
+
+/// Why an ask failed or was interrupted.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Failure {
+    /// The code.
+    pub code: FailureCode,
+    /// A sentence for people.
+    pub message: String,
+    /// Whether asking again may help.
+    pub retryable: bool,
+}
+
+/// The error codes of an outcome.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FailureCode {
+    /// No generator is configured, and nothing remembered fits.
+    ProviderRequired,
+    /// No connection could be made.
+    ProviderUnreachable,
+    /// It did not answer in time.
+    ProviderTimeout,
+    /// It refused the request (4xx).
+    ProviderRejected,
+    /// It asked to slow down (429).
+    ProviderThrottled,
+    /// It failed (5xx), or its stream broke.
+    ProviderFailed,
+    /// It answered with nothing.
+    ProviderEmpty,
+    /// The answer is longer than is kept.
+    AnswerTooLarge,
+    /// The budget is spent.
+    BudgetExhausted,
+    /// Holdfast went down while the provider was being called.
+    ServerRestarted,
+    /// A fault in Holdfast itself; also what a newer server may say that this page cannot know.
+    #[serde(other)]
+    Internal,
+}
+
+/// Where an answer came from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Route {
+    /// A model.
+    Provider,
+    /// Holdfast's own handbook.
+    Notes,
+    /// A remembered answer to the same question.
+    MemoryExact,
+    /// A remembered answer to a question that means the same.
+    MemorySemantic,
+    /// What is remembered about a subject.
+    MemoryBroad,
+    /// Something the user told Holdfast to keep.
+    MemorySaved,
+    /// Something remembered that the user changed.
+    MemoryChanged,
+}
+
+/// The part of an outcome that proves what was spent.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Receipt {
+    /// The provider's name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub provider: Option<String>,
+    /// The model's name, as the provider gives it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    /// How often a provider was called.
+    pub provider_calls: u32,
+    /// Tokens in.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub input_tokens: Option<u64>,
+    /// Tokens out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub output_tokens: Option<u64>,
+    /// Whether the tokens are our estimate rather than the provider's count.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub usage_estimated: Option<bool>,
+    /// What it cost, in millionths of `currency`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cost_micros: Option<u64>,
+    /// ISO 4217.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub currency: Option<String>,
+    /// How often the ask was submitted until it settled.
+    pub submissions: u32,
+    /// From the start of the run to its first text.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub first_token_ms: Option<u64>,
+    /// How long the run took.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub run_ms: Option<u64>,
+}
+
+/// Whether the answer is remembered, and why or why not.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Capture {
+    /// Whether it is.
+    pub stored: bool,
+    /// Why.
+    pub reason: CaptureReason,
+    /// The note it became.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub note_id: Option<String>,
+}
+
+/// Why an answer is remembered or not.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum CaptureReason {
+    /// This installation has no memory.
+    #[serde(other)]
+    MemoryOff,
+}
+
+/// One thing the generator was given beside the question.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ContextItem {
+    /// What it is.
+    pub kind: ContextKind,
+    /// Its id.
+    pub id: String,
+    /// Its title.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
+    /// The part that was given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub excerpt: Option<String>,
+    /// How well it fits, 0 to 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub score: Option<f64>,
+}
+
+/// What a [`ContextItem`] is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ContextKind {
+    /// A note.
+    Note,
+    /// An earlier turn of the conversation.
+    Turn,
+}

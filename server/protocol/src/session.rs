@@ -1,0 +1,103 @@
+//! Who is asking, what there is to ask, and the numbers recovery keeps to; and a conversation.
+
+use serde::{Deserialize, Serialize};
+
+use crate::limits::QUESTION_CHARS;
+use crate::{ConversationId, Outcome, Owner};
+
+/// The reply of `GET api/v1/session`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Session {
+    /// Whether somebody is signed in (without sign-in: the local owner always is).
+    pub signed_in: bool,
+    /// Who.
+    pub principal: Principal,
+    /// The principal in this archive; pointers carry it.
+    pub owner: Owner,
+    /// What fits.
+    pub limits: Limits,
+    /// What can be asked; the default first.
+    pub models: Vec<Model>,
+    /// Sentences about what the operator could name and has not: a key, a model server.
+    pub offers: Vec<String>,
+    /// How often recovery tries.
+    #[serde(default)]
+    pub recovery: RecoveryPolicy,
+    /// Which build this is; opaque.
+    pub build: String,
+}
+
+/// Whoever is asking.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Principal {
+    /// A name for people.
+    pub name: String,
+}
+
+/// What fits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Limits {
+    /// The longest question, in Unicode scalar values.
+    pub question: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { question: QUESTION_CHARS }
+    }
+}
+
+/// One model that can be asked.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Model {
+    /// Its name.
+    pub name: String,
+    /// The provider's name.
+    pub provider: String,
+    /// Whether it can answer now.
+    pub state: ModelState,
+    /// Whether it is asked when an ask names none.
+    pub default: bool,
+}
+
+/// Whether a model can answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ModelState {
+    /// As far as is known.
+    Ready,
+    /// The last call could not reach it.
+    Unreachable,
+    /// It needs a key that is not there.
+    KeyMissing,
+}
+
+/// How often recovery tries before it asks a person.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RecoveryPolicy {
+    /// Lookups without a reply from Holdfast after a submission.
+    pub submit_attempts: u32,
+    /// The same after a start of the page.
+    pub startup_attempts: u32,
+    /// Resubmissions of an ask the journal has never heard of.
+    pub resubmissions: u32,
+}
+
+impl Default for RecoveryPolicy {
+    fn default() -> Self {
+        Self { submit_attempts: 45, startup_attempts: 15, resubmissions: 5 }
+    }
+}
+
+/// The reply of `GET api/v1/conversations/{id}`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Conversation {
+    /// Its id.
+    pub id: ConversationId,
+    /// Its title.
+    pub title: String,
+    /// A page of its turns by `seq`; without `before` the newest.
+    pub turns: Vec<Outcome>,
+    /// The `before` of the page before this one, or null.
+    pub next: Option<u64>,
+}
