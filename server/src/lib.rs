@@ -1,3 +1,5 @@
 //! The server.
 
+pub mod memory;
 pub mod page;
+pub mod provider;
