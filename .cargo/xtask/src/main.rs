@@ -1,2 +1,62 @@
-//! The project commands.
-fn main() {}
+//! The project's own commands, as `cargo xtask …`: the list is in [`command::HELP`].
+//!
+//! Here belongs what a clone needs to become a running page and a tested one. It depends on nothing
+//! of the product, and runs cargo, Trunk and the tests as a person would.
+
+mod child;
+mod command;
+mod failure;
+mod flaky;
+mod host;
+mod lock;
+mod page;
+mod results;
+mod run;
+mod simulate;
+mod size;
+mod steps;
+mod test;
+mod tools;
+mod workspace;
+
+use std::process::ExitCode;
+
+use command::Command;
+use failure::Result;
+use steps::Steps;
+use tools::{Purpose, Tools};
+use workspace::Workspace;
+
+fn main() -> ExitCode {
+    let arguments: Vec<_> = std::env::args().skip(1).collect();
+    match Command::parse(&arguments).and_then(obey) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            if failure.is_news() {
+                eprintln!("xtask: {failure}.");
+            }
+            failure.exit_code()
+        }
+    }
+}
+
+fn obey(command: Command) -> Result<()> {
+    let workspace = Workspace::find()?;
+    match command {
+        Command::Run { is_flaky, serve } => run::run(&workspace, is_flaky, &serve),
+        Command::Test => test::run(&workspace),
+        Command::Size => weigh(&workspace),
+        Command::Simulate { seed, is_long } => simulate::run(&workspace, seed, is_long),
+        Command::Help => {
+            println!("{}", command::HELP);
+            Ok(())
+        }
+    }
+}
+
+fn weigh(workspace: &Workspace) -> Result<()> {
+    let mut steps = Steps::default();
+    let tools = steps.run("tools", || Tools::ensure(workspace, Purpose::Run))?;
+    steps.run("page", || page::build(workspace, &tools))?;
+    steps.run("size", || size::check(&workspace.page()))
+}

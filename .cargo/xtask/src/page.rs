@@ -1,0 +1,111 @@
+//! Building the page: Trunk, and a copy of what it wrote for the binary to embed. Not here: the
+//! embedding, which `server/build.rs` does, and the weighing.
+
+use std::collections::BTreeSet;
+use std::env;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::child;
+use crate::failure::{Context as _, Failure, Result};
+use crate::lock::Lock;
+use crate::tools::Tools;
+use crate::workspace::Workspace;
+
+/// Builds the page into [`Workspace::page`].
+pub(crate) fn build(workspace: &Workspace, tools: &Tools) -> Result<()> {
+    // Trunk takes the module from cargo's folder after cargo has let go of it: another clone's
+    // build must not put its own there in between.
+    let target = workspace.page_target();
+    let _lock = Lock::take(&target.join("lock"), "build a page")?;
+    let mut trunk = workspace.command("trunk");
+    trunk
+        .args(["build", "--release"])
+        .env("PATH", tools.path())
+        .env("CARGO_TARGET_DIR", &target)
+        .env("TRUNK_SKIP_VERSION_CHECK", "true");
+    if env::var_os("NO_COLOR").is_some() {
+        // Trunk reads it as a boolean and stops at the usual "1".
+        trunk.env("NO_COLOR", "true");
+    }
+    child::show("build the page with Trunk", &mut trunk)?;
+    let dist = workspace.root.join("target/dist");
+    if !dist.join("index.html").is_file() {
+        return Err(Failure::new(format!("Trunk wrote no index.html into {}", dist.display())));
+    }
+    mirror(&dist, &workspace.page())
+}
+
+/// Makes `to` hold what `from` holds, and touches only what differs.
+fn mirror(from: &Path, to: &Path) -> Result<()> {
+    let wanted: BTreeSet<_> = files(from)?.into_iter().collect();
+    if to.is_dir() {
+        for file in files(to)? {
+            if !wanted.contains(&file) {
+                let file = to.join(file);
+                fs::remove_file(&file).doing(format_args!("remove {}", file.display()))?;
+            }
+        }
+    }
+    for file in wanted {
+        let (source, copy) = (from.join(&file), to.join(&file));
+        let bytes = fs::read(&source).doing(format_args!("read {}", source.display()))?;
+        if fs::read(&copy).is_ok_and(|held| held == bytes) {
+            continue;
+        }
+        let dir = copy.parent().unwrap_or(to);
+        fs::create_dir_all(dir).doing(format_args!("create {}", dir.display()))?;
+        fs::write(&copy, bytes).doing(format_args!("write {}", copy.display()))?;
+    }
+    Ok(())
+}
+
+/// The files below `dir`, relative to it, in order.
+pub(crate) fn files(dir: &Path) -> Result<Vec<PathBuf>> {
+    let mut files = Vec::new();
+    let mut dirs = vec![PathBuf::new()];
+    while let Some(below) = dirs.pop() {
+        let reading = dir.join(&below);
+        let entries = fs::read_dir(&reading).doing(format_args!("read {}", reading.display()))?;
+        for entry in entries {
+            let entry = entry.doing(format_args!("read {}", reading.display()))?;
+            let path = below.join(entry.file_name());
+            if entry.path().is_dir() {
+                dirs.push(path);
+            } else {
+                files.push(path);
+            }
+        }
+    }
+    files.sort();
+    Ok(files)
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "tests")]
+
+    use super::*;
+
+    #[test]
+    fn mirrors_and_touches_only_what_differs() {
+        let dir = env::temp_dir().join(format!("xtask-mirror-{}", std::process::id()));
+        let (from, to) = (dir.join("from"), dir.join("to"));
+        fs::create_dir_all(from.join("public")).unwrap();
+        fs::write(from.join("index.html"), "one").unwrap();
+        fs::write(from.join("public/icon.svg"), "icon").unwrap();
+        mirror(&from, &to).unwrap();
+        assert_eq!(files(&to).unwrap(), files(&from).unwrap());
+        assert_eq!(files(&to).unwrap().len(), 2);
+
+        let written = fs::metadata(to.join("public/icon.svg")).unwrap().modified().unwrap();
+        fs::write(to.join("gone.js"), "old").unwrap();
+        fs::write(from.join("index.html"), "two").unwrap();
+        mirror(&from, &to).unwrap();
+        assert_eq!(fs::read_to_string(to.join("index.html")).unwrap(), "two");
+        assert!(!to.join("gone.js").exists());
+        let now = fs::metadata(to.join("public/icon.svg")).unwrap().modified().unwrap();
+        assert_eq!(now, written);
+        fs::remove_dir_all(dir).unwrap();
+    }
+}

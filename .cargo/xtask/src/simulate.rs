@@ -1,0 +1,20 @@
+//! `simulate`: one seed of the simulation, to look at. Not here: the simulation, which is a test.
+
+use crate::child;
+use crate::failure::Result;
+use crate::host;
+use crate::steps::Steps;
+use crate::workspace::Workspace;
+
+/// Replays `seed`, with its log shown; `is_long` asks for many more steps than a test run takes.
+pub(crate) fn run(workspace: &Workspace, seed: u64, is_long: bool) -> Result<()> {
+    let mut cargo = host::in_workspace(workspace, "test");
+    cargo.env("HOLDFAST_SEED", seed.to_string());
+    if is_long {
+        cargo.env("HOLDFAST_LONG", "1");
+    }
+    cargo.args(["--test", "simulation", "--", "--nocapture"]);
+    Steps::default().run(&format!("simulation, seed {seed}"), || {
+        child::show(&format!("get through the simulation with seed {seed}"), &mut cargo)
+    })
+}

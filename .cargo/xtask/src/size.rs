@@ -1,0 +1,170 @@
+//! What a first visit costs: the bytes of every file that the browser fetches before the first
+//! question can be asked, as they travel. Not here: compressing for the binary, which
+//! `server/build.rs` does with the same settings.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::failure::{Context as _, Failure, Result};
+use crate::page::files;
+
+/// Bytes, brotli where it helps.
+const LIMIT: usize = 150_000;
+
+/// One file of the page.
+#[derive(Debug, PartialEq, Eq)]
+struct Weighed {
+    file: PathBuf,
+    raw: usize,
+    travels: usize,
+}
+
+/// Prints the table for the page in `dir`; a failure if it weighs more than the limit.
+pub(crate) fn check(dir: &Path) -> Result<()> {
+    let mut weighed = Vec::new();
+    for file in cold(dir)? {
+        let bytes = read(&dir.join(&file))?;
+        weighed.push(Weighed { file, raw: bytes.len(), travels: travels(&bytes)? });
+    }
+    weighed.sort_by_key(|file| std::cmp::Reverse(file.travels));
+    let total: usize = weighed.iter().map(|file| file.travels).sum();
+    println!("{:>10} {:>10}  fetched cold until a question can be asked", "brotli", "raw");
+    for Weighed { file, raw, travels } in &weighed {
+        println!("{travels:>10} {raw:>10}  {}", file.display());
+    }
+    println!("{total:>10} {:>10}  of {LIMIT} allowed", "");
+    if total > LIMIT {
+        return Err(Failure::new(format!(
+            "the page weighs {total} bytes, {} more than the {LIMIT} allowed",
+            total - LIMIT
+        )));
+    }
+    Ok(())
+}
+
+/// The files that loading `index.html` fetches: those it names, and those that the scripts and
+/// style sheets among them name. Rather one too many: what is named in a comment counts.
+fn cold(dir: &Path) -> Result<BTreeSet<PathBuf>> {
+    let all = files(dir)?;
+    let mut cold = BTreeSet::new();
+    let mut fetched = vec![PathBuf::from("index.html")];
+    while let Some(file) = fetched.pop() {
+        if !cold.insert(file.clone()) || !names_others(&file) {
+            continue;
+        }
+        let text = read(&dir.join(&file))?;
+        let text = String::from_utf8_lossy(&text);
+        fetched.extend(all.iter().filter(|other| is_named(&text, other)).cloned());
+    }
+    Ok(cold)
+}
+
+fn names_others(file: &Path) -> bool {
+    let extension = file.extension().and_then(|extension| extension.to_str());
+    // Not the manifest: a browser reads it when the page is installed.
+    matches!(extension, Some("html" | "js" | "css"))
+}
+
+fn is_named(text: &str, file: &Path) -> bool {
+    file.file_name().and_then(|name| name.to_str()).is_some_and(|name| text.contains(name))
+}
+
+fn travels(bytes: &[u8]) -> Result<usize> {
+    let params = brotli::enc::BrotliEncoderParams {
+        quality: 11,
+        lgwin: 22,
+        size_hint: bytes.len(),
+        ..Default::default()
+    };
+    let mut compressed = Vec::new();
+    brotli::BrotliCompress(&mut &*bytes, &mut compressed, &params).doing("compress the page")?;
+    Ok(compressed.len().min(bytes.len()))
+}
+
+fn read(file: &Path) -> Result<Vec<u8>> {
+    fs::read(file).doing(format_args!("read {}", file.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "tests")]
+
+    use super::*;
+
+    /// A page in a folder of its own, removed at the end.
+    struct Page(PathBuf);
+
+    impl Page {
+        fn new(name: &str, files: &[(&str, &[u8])]) -> Self {
+            let dir = std::env::temp_dir().join(format!("xtask-{name}-{}", std::process::id()));
+            for (file, bytes) in files {
+                let file = dir.join(file);
+                fs::create_dir_all(file.parent().unwrap()).unwrap();
+                fs::write(file, bytes).unwrap();
+            }
+            Self(dir)
+        }
+    }
+
+    impl Drop for Page {
+        fn drop(&mut self) {
+            fs::remove_dir_all(&self.0).unwrap();
+        }
+    }
+
+    /// Bytes that do not compress.
+    fn noise(length: usize) -> Vec<u8> {
+        let mut state = 1_u64;
+        std::iter::repeat_with(|| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            state.to_be_bytes()[0]
+        })
+        .take(length)
+        .collect()
+    }
+
+    #[test]
+    fn counts_what_loading_fetches() {
+        let page = Page::new(
+            "cold",
+            &[
+                ("index.html", b"<link href=./main-1.css><script>import './app-1.js'</script>"),
+                ("main-1.css", b"@font-face { src: url(public/face.woff2) }"),
+                ("app-1.js", b"import './snippets/x/inline0.js'; fetch('app-1_bg.wasm')"),
+                ("app-1_bg.wasm", b"\0asm later.js"),
+                ("snippets/x/inline0.js", b""),
+                ("public/face.woff2", b""),
+                ("public/app.webmanifest", b"large.png"),
+                ("public/large.png", b""),
+                ("later.js", b""),
+            ],
+        );
+        let cold: Vec<_> = cold(&page.0).unwrap().into_iter().collect();
+        let expected = [
+            "app-1.js",
+            "app-1_bg.wasm",
+            "index.html",
+            "main-1.css",
+            "public/face.woff2",
+            "snippets/x/inline0.js",
+        ];
+        assert_eq!(cold, expected.map(PathBuf::from));
+    }
+
+    #[test]
+    fn travels_compressed_where_that_is_smaller() {
+        assert!(travels(&[b'a'; 10_000]).unwrap() < 100);
+        assert_eq!(travels(&noise(1000)).unwrap(), 1000);
+    }
+
+    #[test]
+    fn fails_above_the_limit() {
+        let named = b"app.wasm".as_slice();
+        let light = Page::new("light", &[("index.html", named), ("app.wasm", &noise(149_000))]);
+        assert!(check(&light.0).is_ok());
+        let heavy = Page::new("heavy", &[("index.html", named), ("app.wasm", &noise(150_001))]);
+        let failure = check(&heavy.0).unwrap_err().to_string();
+        assert!(failure.contains("more than the 150000 allowed"), "{failure}");
+    }
+}
