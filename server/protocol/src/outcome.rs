@@ -179,7 +179,7 @@ pub struct Answer {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Format {
-    /// CommonMark.
+    /// Markdown, as `CommonMark` has it.
     #[default]
     Markdown,
 }

@@ -12,7 +12,7 @@ use crate::{Code, ConversationId, Outcome, Problem, RequestId, retry_after};
 /// A `Wait` whose reply names no time.
 const WAIT_UNNAMED: Duration = Duration::from_secs(2);
 /// What comes back is at most this long a wait; beyond it a person decides.
-pub const WAIT_MOST: Duration = Duration::from_secs(60);
+pub const WAIT_MOST: Duration = Duration::from_mins(1);
 
 /// What was sent, as far as the classification depends on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -1,0 +1,293 @@
+//! What a reply changes.
+
+use holdfast_protocol::reply::{Exchange, Verdict, WAIT_MOST};
+use holdfast_protocol::{Code, Outcome, RequestId, Status};
+
+use crate::ask::{Ask, Flight, Parting, Phase};
+use crate::rules::{Unheard, unheard};
+use crate::{Announcement, Effect, ExchangeId, Notice, Returned, Trouble};
+
+impl super::Recovery {
+    pub(crate) fn received(&mut self, exchange: ExchangeId, verdict: Verdict) {
+        // A reply to an exchange that was given up is late, not wrong: but what it could tell is
+        // being asked again already.
+        let Some((request_id, flight)) = self.asks.values().find_map(|ask| {
+            let flight = ask.flight.filter(|flight| flight.exchange == exchange)?;
+            Some((ask.request_id, flight))
+        }) else {
+            return;
+        };
+        if let Some(ask) = self.asks.get_mut(&request_id) {
+            ask.flight = None;
+        }
+        match verdict {
+            Verdict::Outcome(outcome) => {
+                self.nudge_session();
+                self.outcome(request_id, flight, outcome);
+            }
+            Verdict::Refused { code, detail } => {
+                self.refused(request_id, flight.kind, code, detail);
+            }
+            Verdict::SignIn { .. } => {
+                self.session.owner = None;
+                self.rest(request_id, Phase::Held, Some(Trouble::SignIn));
+                self.effects.push(Effect::Notice(Notice::SignInRequired));
+            }
+            Verdict::Gone { detail } => {
+                self.drop_pointer(request_id);
+                self.rest(request_id, Phase::Refused, Some(Trouble::Refused(detail)));
+            }
+            Verdict::Retried(other) => self.retried(request_id, other),
+            Verdict::Wait { after, code, detail } => {
+                self.wait(request_id, flight, after, code, detail);
+            }
+            Verdict::Unknown { timed_out, .. } => self.unknown(request_id, flight, timed_out),
+        }
+    }
+
+    fn outcome(&mut self, request_id: RequestId, flight: Flight, outcome: Box<Outcome>) {
+        let Some(ask) = self.asks.get_mut(&request_id) else { return };
+        ask.failures = 0;
+        ask.waits = 0;
+        if outcome.is_unknown() {
+            self.unheard_first(request_id);
+            return;
+        }
+        if flight.kind == Exchange::Cancel {
+            // Acknowledged: whatever it is now, there is nothing left to cancel.
+            ask.stopping = false;
+            if let Some(pointer) = &mut ask.pointer {
+                pointer.cancel = false;
+            }
+            if let Some(parting) = ask.parting.take()
+                && outcome.status == Status::Cancelled
+            {
+                match parting {
+                    Parting::TakeBack => self.give_back(request_id, Returned::TakenBack),
+                    Parting::Discard => self.forget(request_id),
+                }
+                return;
+            }
+        }
+        let by_lookup = matches!(flight.kind, Exchange::Lookup | Exchange::Resubmission);
+        self.learned(request_id, outcome, by_lookup);
+        self.pace(request_id, flight);
+    }
+
+    /// The journal knows the ask: shows it, and follows it or is done with it.
+    fn learned(&mut self, request_id: RequestId, outcome: Box<Outcome>, by_lookup: bool) {
+        let status = outcome.status;
+        let Some(ask) = self.asks.get_mut(&request_id) else { return };
+        let was_lost = ask.trouble == Some(Trouble::Checking) || ask.phase == Phase::Unreachable;
+        ask.learn(outcome);
+        if !status.is_settled() {
+            ask.phase = Phase::Following;
+            self.unmirror(request_id);
+            self.show(request_id);
+            if was_lost {
+                self.effects.push(Effect::Announce(Announcement::StillWorking));
+            }
+            return;
+        }
+        ask.phase = Phase::Settled;
+        ask.recovered = ask.troubled && by_lookup;
+        let recovered = ask.recovered;
+        // On the screen first, out of storage after.
+        self.show(request_id);
+        self.drop_pointer(request_id);
+        self.effects.push(Effect::Announce(match status {
+            Status::Cancelled => Announcement::Stopped,
+            Status::Failed | Status::Interrupted => Announcement::Failed,
+            Status::Completed | Status::Pending if recovered => Announcement::Recovered,
+            Status::Completed | Status::Pending => Announcement::Completed,
+        }));
+    }
+
+    /// An outcome that came with a conversation rather than with a reply.
+    pub(crate) fn seen(&mut self, outcome: Box<Outcome>) {
+        let request_id = outcome.request_id;
+        match self.asks.get_mut(&request_id) {
+            // What was loaded before an ask settled says less than what is known.
+            Some(ask) if ask.is_over() && !outcome.status.is_settled() => {
+                self.show(request_id);
+            }
+            Some(ask) if ask.is_over() => {
+                ask.learn(outcome);
+                self.show(request_id);
+            }
+            Some(ask) if ask.stopping && !outcome.status.is_settled() => {
+                ask.learn(outcome);
+                self.show(request_id);
+            }
+            Some(_) => self.learned(request_id, outcome, true),
+            None if outcome.status.is_settled() => {
+                self.effects.push(Effect::Show(Box::new(crate::Turn::of_outcome(*outcome))));
+            }
+            None => {
+                let attempts = self.policy.startup_attempts;
+                let ask = Ask::of_ids(request_id, outcome.conversation_id, attempts);
+                self.asks.insert(request_id, ask);
+                self.learned(request_id, outcome, true);
+            }
+        }
+    }
+
+    /// Nothing is sent again before a fresh session has said that this is still the archive the ask
+    /// was made for: it may have been restored from a backup in between.
+    fn unheard_first(&mut self, request_id: RequestId) {
+        let Some(ask) = self.asks.get_mut(&request_id) else { return };
+        ask.phase = Phase::AwaitingSession;
+        ask.trouble = Some(Trouble::Checking);
+        self.show(request_id);
+        self.retry_session();
+    }
+
+    /// Decides about an ask the journal of this session has never heard of.
+    pub(crate) fn unheard(&mut self, request_id: RequestId) {
+        let (Some(ask), Some(owner)) = (self.asks.get(&request_id), &self.session.owner) else {
+            return;
+        };
+        match unheard(self.now, ask, owner, self.policy.resubmissions) {
+            Unheard::Resubmit => {
+                let before = ask.resubmissions;
+                if before == 0 {
+                    self.resubmit(request_id);
+                } else {
+                    let millis = self.jitter.pause(before);
+                    if let Some(ask) = self.asks.get_mut(&request_id) {
+                        ask.resubmissions += 1;
+                        ask.phase = Phase::Sending;
+                    }
+                    self.pause(request_id, Exchange::Resubmission, millis);
+                    self.show(request_id);
+                }
+            }
+            Unheard::LookAgain(millis) => {
+                if let Some(ask) = self.asks.get_mut(&request_id) {
+                    ask.phase = Phase::Checking;
+                }
+                self.pause(request_id, Exchange::Lookup, millis);
+            }
+            Unheard::Offer(trouble) => self.rest(request_id, Phase::Offered, Some(trouble)),
+            Unheard::Expire => self.give_back(request_id, Returned::Expired),
+        }
+    }
+
+    /// Submits the very same body once more.
+    pub(crate) fn resubmit(&mut self, request_id: RequestId) {
+        let Some(ask) = self.asks.get_mut(&request_id) else { return };
+        ask.resubmissions += 1;
+        ask.phase = Phase::Sending;
+        ask.trouble = None;
+        self.send(request_id, Exchange::Resubmission, 0, false);
+        self.show(request_id);
+    }
+
+    fn refused(&mut self, request_id: RequestId, kind: Exchange, code: Code, detail: String) {
+        let Some(ask) = self.asks.get_mut(&request_id) else { return };
+        let (conversation_id, question) = (ask.conversation_id, ask.question.clone());
+        if kind == Exchange::Cancel {
+            // It cannot be cancelled, so it is not: what became of it is still to be found out.
+            ask.stopping = false;
+            ask.parting = None;
+            if let Some(pointer) = &mut ask.pointer {
+                pointer.cancel = false;
+            }
+            self.store();
+            self.begin(request_id, Exchange::Lookup);
+            return;
+        }
+        let accepted = ask.accepted;
+        self.rest(request_id, Phase::Refused, Some(Trouble::Refused(detail.clone())));
+        self.drop_pointer(request_id);
+        if !accepted {
+            let why = Returned::Refused { code, detail };
+            self.effects.push(Effect::Return { request_id, conversation_id, question, why });
+        }
+        self.effects.push(Effect::Announce(Announcement::Failed));
+    }
+
+    fn retried(&mut self, request_id: RequestId, other: RequestId) {
+        let Some(ask) = self.asks.get(&request_id) else { return };
+        let conversation_id = ask.conversation_id;
+        self.forget(request_id);
+        if !self.asks.contains_key(&other) {
+            let ask = Ask::of_ids(other, conversation_id, self.policy.submit_attempts);
+            self.asks.insert(other, ask);
+            self.begin(other, Exchange::Lookup);
+        }
+    }
+
+    fn wait(
+        &mut self,
+        request_id: RequestId,
+        flight: Flight,
+        after: std::time::Duration,
+        code: Option<Code>,
+        detail: String,
+    ) {
+        let most = self.policy.submit_attempts;
+        let Some(ask) = self.asks.get_mut(&request_id) else { return };
+        ask.waits += 1;
+        if code.is_none() && flight.kind == Exchange::Lookup {
+            ask.failures += 1;
+        }
+        ask.next = match flight.kind {
+            Exchange::Ask => Exchange::Resubmission,
+            kind => kind,
+        };
+        if after > WAIT_MOST || ask.waits > most || ask.failures >= ask.attempts {
+            self.rest(request_id, Phase::Held, Some(Trouble::LongWait(after)));
+            return;
+        }
+        ask.trouble = Some(Trouble::Waiting(detail));
+        let next = ask.next;
+        let millis = u64::try_from(after.as_millis()).unwrap_or(u64::MAX);
+        // A little more than was asked for, so that many pages do not come back at once.
+        let spread = self.jitter.between(0, millis / 10);
+        self.pause(request_id, next, millis + spread);
+        self.show(request_id);
+    }
+
+    fn unknown(&mut self, request_id: RequestId, flight: Flight, timed_out: bool) {
+        let Some(ask) = self.asks.get_mut(&request_id) else { return };
+        let was_well = ask.trouble != Some(Trouble::Checking);
+        ask.troubled = true;
+        ask.trouble = Some(Trouble::Checking);
+        if was_well {
+            self.effects.push(Effect::Announce(Announcement::ConnectionLost));
+        }
+        match flight.kind {
+            Exchange::Ask | Exchange::Resubmission => {
+                self.begin(request_id, Exchange::Lookup);
+            }
+            Exchange::Lookup | Exchange::Cancel => self.missed(request_id, flight, timed_out),
+        }
+    }
+
+    /// A lookup or a cancel brought nothing: once more after a pause, while attempts are left.
+    fn missed(&mut self, request_id: RequestId, flight: Flight, timed_out: bool) {
+        let Some(ask) = self.asks.get_mut(&request_id) else { return };
+        if timed_out {
+            ask.halve_wait();
+        }
+        if ask.phase == Phase::Following {
+            ask.phase = Phase::Checking;
+        }
+        if !flight.free {
+            ask.failures += 1;
+        }
+        let failures = ask.failures;
+        if ask.phase == Phase::Unreachable || failures >= ask.attempts {
+            let news = ask.phase != Phase::Unreachable;
+            self.rest(request_id, Phase::Unreachable, Some(Trouble::Unreachable));
+            if news {
+                self.effects.push(Effect::Announce(Announcement::Unreachable));
+            }
+            return;
+        }
+        let millis = self.jitter.pause(failures.max(1));
+        self.pause(request_id, flight.kind, millis);
+        self.show(request_id);
+    }
+}
