@@ -17,8 +17,10 @@ mod size;
 mod steps;
 mod test;
 mod tools;
+mod wasm_opt;
 mod workspace;
 
+use std::path::Path;
 use std::process::ExitCode;
 
 use command::Command;
@@ -28,9 +30,16 @@ use tools::{Purpose, Tools};
 use workspace::Workspace;
 
 fn main() -> ExitCode {
-    let arguments: Vec<_> = std::env::args().skip(1).collect();
-    match Command::parse(&arguments).and_then(obey) {
-        Ok(()) => ExitCode::SUCCESS,
+    let mut arguments = std::env::args();
+    let called = arguments.next().unwrap_or_default();
+    let arguments: Vec<_> = arguments.collect();
+    let end = if Path::new(&called).file_name() == Some(wasm_opt::NAME.as_ref()) {
+        wasm_opt::run(&arguments)
+    } else {
+        Command::parse(&arguments).and_then(obey).map(|()| ExitCode::SUCCESS)
+    };
+    match end {
+        Ok(code) => code,
         Err(failure) => {
             if failure.is_news() {
                 eprintln!("xtask: {failure}.");

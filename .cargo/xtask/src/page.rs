@@ -19,9 +19,9 @@ pub(crate) fn build(workspace: &Workspace, tools: &Tools) -> Result<()> {
     let target = workspace.page_target();
     let _lock = Lock::take(&target.join("lock"), "build a page")?;
     let mut trunk = workspace.command("trunk");
-    trunk
+    tools
+        .offer(&mut trunk)
         .args(["build", "--release"])
-        .env("PATH", tools.path())
         .env("CARGO_TARGET_DIR", &target)
         .env("TRUNK_SKIP_VERSION_CHECK", "true");
     if env::var_os("NO_COLOR").is_some() {

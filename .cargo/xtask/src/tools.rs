@@ -13,6 +13,7 @@ use std::process::Command;
 use crate::child;
 use crate::failure::{Context as _, Failure, Result};
 use crate::lock::Lock;
+use crate::wasm_opt;
 use crate::workspace::Workspace;
 
 /// What for.
@@ -28,6 +29,7 @@ pub(crate) enum Purpose {
 #[derive(Debug)]
 pub(crate) struct Tools {
     path: OsString,
+    wasm_opt: PathBuf,
 }
 
 impl Tools {
@@ -46,16 +48,19 @@ impl Tools {
             }
         }
         println!("   all there: {}", wanted.names());
-        let own = wanted.crates.iter().map(|tool| tool.bin(workspace));
+        let wasm_opt = find_on_path(wasm_opt::NAME)
+            .ok_or_else(|| Failure::new("wasm-opt went away while this was running"))?;
+        let stand_in = wasm_opt::stand_in(workspace, &wasm_opt)?;
+        let own = wanted.crates.iter().map(|tool| tool.bin(workspace)).chain(stand_in);
         let inherited = env::var_os("PATH").unwrap_or_default();
         let path = env::join_paths(own.chain(env::split_paths(&inherited)))
             .doing("put the tools' folder on PATH")?;
-        Ok(Self { path })
+        Ok(Self { path, wasm_opt })
     }
 
-    /// The value of `PATH` with which a child finds these tools before any others.
-    pub(crate) fn path(&self) -> &OsStr {
-        &self.path
+    /// Makes a child find these tools before any others.
+    pub(crate) fn offer<'a>(&self, command: &'a mut Command) -> &'a mut Command {
+        command.env("PATH", &self.path).env(wasm_opt::REAL, &self.wasm_opt)
     }
 }
 

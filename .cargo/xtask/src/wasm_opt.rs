@@ -1,0 +1,232 @@
+//! wasm-opt, also where it is older than version 110, as in Debian 12. Those write every exported
+//! table as table 0 (WebAssembly/binaryen#4711), so that the page's glue is handed the table of
+//! functions instead of `__wbindgen_externrefs`, and stops before the first line. Here belongs
+//! standing in for such a wasm-opt: xtask, called by that name, runs the real one and sets that one
+//! export right. Not here: installing one.
+
+use std::env;
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::os::unix::process::ExitStatusExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode};
+
+use crate::child;
+use crate::failure::{Context as _, Failure, Result};
+use crate::workspace::Workspace;
+
+/// The name by which Trunk calls it.
+pub(crate) const NAME: &str = "wasm-opt";
+/// Tells the stand-in where the real one is.
+pub(crate) const REAL: &str = "XTASK_WASM_OPT";
+/// The first version that writes the index of an exported table.
+const RIGHT: u32 = 110;
+/// The export of wasm-bindgen that the glue fills when the module starts.
+const EXPORT: &[u8] = b"__wbindgen_externrefs";
+
+/// The folder with the stand-in for `real`, if it needs one.
+pub(crate) fn stand_in(workspace: &Workspace, real: &Path) -> Result<Option<PathBuf>> {
+    let says = child::read("ask wasm-opt its version", workspace.command(real).arg("--version"))?;
+    if version(&says).is_some_and(|version| version >= RIGHT) {
+        return Ok(None);
+    }
+    let dir = workspace.target.join("xtask");
+    let link = dir.join(NAME);
+    let xtask = env::current_exe().doing("find xtask itself")?;
+    if fs::read_link(&link).is_ok_and(|target| target == xtask) {
+        return Ok(Some(dir));
+    }
+    fs::create_dir_all(&dir).doing(format_args!("create {}", dir.display()))?;
+    if link.is_symlink() {
+        fs::remove_file(&link).doing(format_args!("replace {}", link.display()))?;
+    }
+    symlink(xtask, &link).doing(format_args!("create {}", link.display()))?;
+    Ok(Some(dir))
+}
+
+/// The number in `wasm-opt version 108 (version_108)`.
+fn version(says: &str) -> Option<u32> {
+    says.split_whitespace().find_map(|word| word.parse().ok())
+}
+
+/// Stands in: runs the real one with the same arguments, and repairs what it wrote.
+pub(crate) fn run(arguments: &[String]) -> Result<ExitCode> {
+    let real = env::var_os(REAL)
+        .ok_or_else(|| Failure::usage(format!("{REAL} does not say where wasm-opt is")))?;
+    let status = Command::new(&real).args(arguments).status().doing("run wasm-opt")?;
+    if !status.success() {
+        let code = status.code().or(status.signal()).and_then(|code| u8::try_from(code).ok());
+        return Ok(ExitCode::from(code.unwrap_or(1)));
+    }
+    if let Some(output) = output(arguments) {
+        let mut module = fs::read(output).doing(format_args!("read {output}"))?;
+        if repair(&mut module).ok_or_else(|| Failure::new("wasm-opt wrote no module"))? {
+            fs::write(output, module).doing(format_args!("write {output}"))?;
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn output(arguments: &[String]) -> Option<&str> {
+    let mut arguments = arguments.iter();
+    while let Some(argument) = arguments.next() {
+        if argument == "-o" || argument == "--output" {
+            return arguments.next().map(String::as_str);
+        }
+        if let Some(file) = argument.strip_prefix("--output=") {
+            return Some(file);
+        }
+    }
+    None
+}
+
+/// Makes the export name the only table of external references. Whether that changed anything;
+/// `None` for bytes that are no module. Imported tables would shift the count: wasm-bindgen imports
+/// none.
+fn repair(module: &mut [u8]) -> Option<bool> {
+    let mut reader = Reader { bytes: module, at: 0 };
+    (reader.take(4)? == b"\0asm").then_some(())?;
+    reader.take(4)?;
+    let mut externs = Vec::new();
+    let mut tables = 0;
+    let mut named_at = None;
+    while reader.at < reader.bytes.len() {
+        let section = reader.byte()?;
+        let size = reader.number()?;
+        let end = reader.at + size;
+        match section {
+            4 => {
+                for _ in 0..reader.number()? {
+                    if reader.byte()? == 0x6f {
+                        externs.push(tables);
+                    }
+                    let has_maximum = reader.byte()? & 1 == 1;
+                    reader.number()?;
+                    if has_maximum {
+                        reader.number()?;
+                    }
+                    tables += 1;
+                }
+            }
+            7 => {
+                for _ in 0..reader.number()? {
+                    let length = reader.number()?;
+                    let is_named = reader.take(length)? == EXPORT;
+                    let is_table = reader.byte()? == 1;
+                    if is_named && is_table {
+                        named_at = Some(reader.at);
+                    }
+                    reader.number()?;
+                }
+            }
+            _ => {}
+        }
+        reader.at = end;
+    }
+    // One byte each: an index below 128 is its own encoding.
+    let (Some(at), [extern_table]) = (named_at, &*externs) else {
+        return Some(false);
+    };
+    let index = module.get_mut(at)?;
+    let right = u8::try_from(*extern_table).ok().filter(|index| *index < 0x80)?;
+    let changes = *index != right;
+    *index = right;
+    Some(changes)
+}
+
+/// Reads the binary format of WebAssembly.
+#[derive(Debug)]
+struct Reader<'a> {
+    bytes: &'a [u8],
+    at: usize,
+}
+
+impl<'a> Reader<'a> {
+    fn take(&mut self, length: usize) -> Option<&'a [u8]> {
+        let taken = self.bytes.get(self.at..self.at.checked_add(length)?)?;
+        self.at += length;
+        Some(taken)
+    }
+
+    fn byte(&mut self) -> Option<u8> {
+        self.take(1)?.first().copied()
+    }
+
+    /// An unsigned LEB128 of up to 32 bits.
+    fn number(&mut self) -> Option<usize> {
+        let mut number = 0;
+        for shift in (0..35).step_by(7) {
+            let byte = self.byte()?;
+            number |= usize::from(byte & 0x7f) << shift;
+            if byte & 0x80 == 0 {
+                return Some(number);
+            }
+        }
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "tests")]
+
+    use super::*;
+
+    /// A module with a table of functions, then one of external references if `externs`, that
+    /// exports table `index` under `name`.
+    fn module(externs: bool, name: &[u8], index: u8) -> Vec<u8> {
+        let mut tables = vec![1, 0x70, 1, 144, 1, 144, 1];
+        if externs {
+            tables = vec![2, 0x70, 1, 144, 1, 144, 1, 0x6f, 0, 132, 8];
+        }
+        let length = u8::try_from(name.len()).unwrap();
+        let exports = [&[2, 6], &b"memory"[..], &[2, 0, length], name, &[1, index]].concat();
+        let custom = b"\x04nameabcd";
+        let mut module = b"\0asm\x01\0\0\0".to_vec();
+        for (id, section) in [(0, &custom[..]), (4, &tables), (7, &exports)] {
+            module.extend([id, u8::try_from(section.len()).unwrap()]);
+            module.extend(section);
+        }
+        module
+    }
+
+    #[test]
+    fn sets_the_export_right() {
+        let mut wrong = module(true, EXPORT, 0);
+        assert_eq!(repair(&mut wrong), Some(true));
+        assert_eq!(wrong, module(true, EXPORT, 1));
+        assert_eq!(repair(&mut wrong), Some(false));
+    }
+
+    #[test]
+    fn leaves_every_other_module_as_it_is() {
+        for same in [module(false, EXPORT, 0), module(true, b"another table exported", 0)] {
+            let mut repaired = same.clone();
+            assert_eq!(repair(&mut repaired), Some(false));
+            assert_eq!(repaired, same);
+        }
+    }
+
+    #[test]
+    fn refuses_what_is_no_module() {
+        let whole = module(true, EXPORT, 0);
+        assert_eq!(repair(&mut b"<!doctype html>".to_vec()), None);
+        assert_eq!(repair(&mut []), None);
+        for cut in 9..whole.len() {
+            let mut part = whole.get(..cut).unwrap().to_vec();
+            assert_ne!(repair(&mut part), Some(true), "cut at {cut}");
+        }
+    }
+
+    #[test]
+    fn reads_versions_and_outputs() {
+        assert_eq!(version("wasm-opt version 108\n"), Some(108));
+        assert_eq!(version("wasm-opt version 123 (version_123)"), Some(123));
+        assert_eq!(version("wasm-opt"), None);
+        for line in ["--output=out.wasm -Oz in.wasm", "-Oz in.wasm -o out.wasm"] {
+            let arguments: Vec<_> = line.split(' ').map(str::to_owned).collect();
+            assert_eq!(output(&arguments), Some("out.wasm"));
+        }
+        assert_eq!(output(&["--version".to_owned()]), None);
+    }
+}
