@@ -11,10 +11,17 @@
 //! *Architecture invariant:* dropping the future of [`Provider::generate`] ends the call and closes its
 //! connection. Nothing is left running on its behalf.
 
+pub mod openai;
+mod quote;
+mod secret;
+mod sse;
+
 use std::fmt;
 
 use async_trait::async_trait;
 use holdfast_protocol::{FailureCode, Finish, Model, Route};
+
+pub use self::secret::Secret;
 
 /// Something that generates text.
 #[async_trait]
