@@ -1,2 +1,27 @@
-//! The page.
-fn main() {}
+//! The page: a viewer of what the server keeps.
+//!
+//! - `ui` draws the screen, one component a file, in folders that mirror it;
+//! - `screen` holds what is drawn, as signals; `text` holds every word;
+//! - `driver` drives `holdfast-recovery`: events in, effects out;
+//! - `net` and `storage` carry out effects; `markdown` reads answers.
+//!
+//! *Architecture invariants:* the page decides nothing about an ask, recovery does. Nothing is sent
+//! before its pointer is stored. No text becomes HTML.
+
+mod clock;
+mod driver;
+mod fault;
+mod ids;
+mod markdown;
+mod net;
+mod route;
+mod screen;
+mod storage;
+mod text;
+mod ui;
+
+fn main() {
+    fault::install();
+    ui::mount();
+    fault::say_alive();
+}

@@ -1,0 +1,255 @@
+//! Every turn this page has shown, by id, and the lists the screen wants of them. Not here: how a
+//! turn came to be as it is.
+
+use std::collections::HashMap;
+
+use holdfast_protocol::{ConversationId, RequestId};
+use holdfast_recovery::{Action, Millis, Trouble, Turn};
+use leptos::prelude::*;
+
+use crate::screen::{Elsewhere, TurnCell};
+
+/// A day. A pointer's time that is further away says more of the clock than of the wait.
+const DAY: Millis = 24 * 60 * 60 * 1_000;
+
+/// A turn and what puts it in order.
+struct Entry {
+    cell: TurnCell,
+    conversation_id: ConversationId,
+    seq: Option<u64>,
+    arrival: u64,
+    at_rest: bool,
+    never_sent: bool,
+    /// It was pending while its conversation was not in view.
+    missed: bool,
+}
+
+/// The turns.
+#[derive(Default)]
+pub(super) struct Book {
+    entries: HashMap<RequestId, Entry>,
+    arrivals: u64,
+}
+
+impl Book {
+    /// Takes a turn as it is now. Says whether there is more text of it than before.
+    pub(super) fn show(&mut self, turn: Turn, now: Millis, view: Option<ConversationId>) -> bool {
+        let at_rest = turn.status.is_at_rest();
+        let never_sent = turn.trouble == Some(Trouble::NeverSent);
+        let in_view = view == Some(turn.conversation_id);
+        self.arrivals += 1;
+        let arrival = self.arrivals;
+        let request_id = turn.request_id;
+        if let Some(entry) = self.entries.get_mut(&request_id) {
+            entry.seq = turn.seq.or(entry.seq);
+            entry.missed = !in_view && (entry.missed || !entry.at_rest);
+            entry.at_rest = at_rest;
+            entry.never_sent = never_sent;
+            let before = entry.cell.turn.with_untracked(|old| old.shown.text().len());
+            let grown = turn.shown.text().len() > before;
+            if entry.cell.turn.with_untracked(|old| *old != turn) {
+                entry.cell.turn.set(turn);
+            }
+            return grown;
+        }
+        let entry = Entry {
+            conversation_id: turn.conversation_id,
+            seq: turn.seq,
+            arrival,
+            at_rest,
+            never_sent,
+            missed: false,
+            cell: TurnCell {
+                request_id,
+                since: waiting_since(&turn, now),
+                turn: ArcRwSignal::new(turn),
+            },
+        };
+        self.entries.insert(request_id, entry);
+        true
+    }
+
+    /// Takes a turn off the screen.
+    pub(super) fn hide(&mut self, request_id: RequestId) {
+        self.entries.remove(&request_id);
+    }
+
+    /// The person looks at a conversation: nothing of it is missed any more.
+    pub(super) fn viewed(&mut self, view: ConversationId) {
+        for entry in self.entries.values_mut().filter(|entry| entry.conversation_id == view) {
+            entry.missed = false;
+        }
+    }
+
+    /// A person does not want to be reminded of a settled ask elsewhere.
+    pub(super) fn dismiss(&mut self, request_id: RequestId) {
+        if let Some(entry) = self.entries.get_mut(&request_id) {
+            entry.missed = false;
+        }
+    }
+
+    /// The turns of a conversation: those the server has placed by their `seq`, then the others as
+    /// they came. The browser's clock has no say in it.
+    pub(super) fn turns(&self, view: Option<ConversationId>) -> Vec<TurnCell> {
+        let Some(view) = view else { return Vec::new() };
+        let mut entries: Vec<_> = self
+            .entries
+            .values()
+            .filter(|entry| entry.conversation_id == view && !entry.never_sent)
+            .collect();
+        entries.sort_by_key(|entry| (entry.seq.unwrap_or(u64::MAX), entry.arrival));
+        entries.into_iter().map(|entry| entry.cell.clone()).collect()
+    }
+
+    /// Other conversations' asks under way, and those that settled unseen.
+    pub(super) fn elsewhere(&self, view: Option<ConversationId>) -> Vec<Elsewhere> {
+        let mut entries: Vec<_> = self
+            .entries
+            .values()
+            .filter(|entry| view != Some(entry.conversation_id) && !entry.never_sent)
+            .filter(|entry| !entry.at_rest || entry.missed)
+            .collect();
+        entries.sort_by_key(|entry| entry.arrival);
+        let describe = |entry: &Entry| Elsewhere {
+            request_id: entry.cell.request_id,
+            conversation_id: entry.conversation_id,
+            question: entry.cell.turn.with_untracked(|turn| turn.question.clone()),
+            settled: entry.at_rest,
+        };
+        entries.into_iter().map(describe).collect()
+    }
+
+    /// Other tabs' questions that were never sent.
+    pub(super) fn never_sent(&self) -> Vec<TurnCell> {
+        let mut entries: Vec<_> = self.entries.values().filter(|entry| entry.never_sent).collect();
+        entries.sort_by_key(|entry| entry.arrival);
+        entries.into_iter().map(|entry| entry.cell.clone()).collect()
+    }
+
+    /// Whether an ask is offered from another tab.
+    pub(super) fn is_never_sent(&self, request_id: RequestId) -> bool {
+        self.entries.get(&request_id).is_some_and(|entry| entry.never_sent)
+    }
+
+    /// Whether anything is expected by itself.
+    pub(super) fn is_waiting(&self) -> bool {
+        self.entries.values().any(|entry| !entry.at_rest)
+    }
+
+    /// Forgets the settled turns of a conversation whose ids are not among these: what lies between
+    /// them and these is not known.
+    pub(super) fn keep_only(&mut self, view: ConversationId, ids: &[RequestId]) {
+        self.entries.retain(|id, entry| {
+            entry.conversation_id != view || !entry.at_rest || ids.contains(id)
+        });
+    }
+
+    /// Whether one of these is shown already.
+    pub(super) fn holds_any(&self, ids: &[RequestId]) -> bool {
+        ids.iter().any(|id| self.entries.contains_key(id))
+    }
+}
+
+/// The newest of these turns that can be stopped.
+pub(super) fn stoppable(turns: &[TurnCell]) -> Option<RequestId> {
+    let can_stop = |cell: &&TurnCell| {
+        cell.turn.with_untracked(|turn| turn.actions.contains(&Action::Stop) && !turn.stopping)
+    };
+    turns.iter().rev().find(can_stop).map(|cell| cell.request_id)
+}
+
+/// Since when, by the browser's clock. The server's `asked_at` is by another clock.
+fn waiting_since(turn: &Turn, now: Millis) -> Millis {
+    match (turn.asked_at, &turn.outcome) {
+        (Some(asked_at), None) if now.saturating_sub(asked_at.millis()) < DAY => {
+            asked_at.millis().min(now)
+        }
+        _ => now,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "tests")]
+
+    use holdfast_protocol::{Outcome, State, Status, Timestamp};
+    use holdfast_recovery::TurnStatus;
+
+    use super::*;
+
+    fn id<T: std::str::FromStr>(number: u8) -> T
+    where
+        T::Err: std::fmt::Debug,
+    {
+        format!("018f2b6e-7c11-7cc3-9d5a-0123456789{number:02x}").parse().unwrap()
+    }
+
+    fn turn(number: u8, conversation: u8, seq: Option<u64>, status: Status) -> Turn {
+        let mut outcome = Outcome::bare(id(number), id(conversation), status, None);
+        outcome.seq = seq;
+        outcome.question = Some(format!("question {number}"));
+        Turn::of_outcome(outcome)
+    }
+
+    fn ids(cells: &[TurnCell]) -> Vec<RequestId> {
+        cells.iter().map(|cell| cell.request_id).collect()
+    }
+
+    #[test]
+    fn turns_stand_in_the_servers_order_and_unplaced_ones_last() {
+        let mut book = Book::default();
+        for turn in [
+            turn(1, 9, None, Status::Pending),
+            turn(2, 9, Some(7), Status::Completed),
+            turn(3, 8, Some(1), Status::Completed),
+            turn(4, 9, Some(3), Status::Completed),
+        ] {
+            book.show(turn, 0, Some(id(9)));
+        }
+        assert_eq!(ids(&book.turns(Some(id(9)))), [id(4), id(2), id(1)]);
+        book.show(turn(1, 9, Some(5), Status::Pending), 0, Some(id(9)));
+        assert_eq!(ids(&book.turns(Some(id(9)))), [id(4), id(1), id(2)]);
+        assert!(book.turns(None).is_empty());
+    }
+
+    #[test]
+    fn what_settles_elsewhere_is_told_until_it_is_looked_at() {
+        let mut book = Book::default();
+        book.show(turn(1, 9, None, Status::Pending), 0, Some(id(8)));
+        book.show(turn(2, 9, Some(1), Status::Completed), 0, Some(id(8)));
+        let elsewhere = book.elsewhere(Some(id(8)));
+        assert_eq!(elsewhere.len(), 1, "a settled turn that was never pending here is no news");
+        assert!(!elsewhere[0].settled);
+        book.show(turn(1, 9, Some(2), Status::Completed), 0, Some(id(8)));
+        assert!(book.elsewhere(Some(id(8)))[0].settled);
+        book.viewed(id(9));
+        assert!(book.elsewhere(Some(id(8))).is_empty());
+        assert!(!book.is_waiting());
+    }
+
+    #[test]
+    fn more_text_is_news() {
+        let mut book = Book::default();
+        let with_text = |text: &str| {
+            let mut outcome = Outcome::bare(id(1), id(9), Status::Pending, Some(State::Running));
+            outcome.answer =
+                Some(holdfast_protocol::Answer { text: text.to_owned(), ..Default::default() });
+            Turn::of_outcome(outcome)
+        };
+        assert!(book.show(with_text("a"), 0, None));
+        assert!(!book.show(with_text("a"), 0, None));
+        assert!(book.show(with_text("ab"), 0, None));
+    }
+
+    #[test]
+    fn a_wait_is_counted_by_the_browsers_clock_alone() {
+        let mut asked = turn(1, 9, None, Status::Pending);
+        asked.status = TurnStatus::Sending;
+        asked.asked_at = Some(Timestamp::from_millis(1_000));
+        assert_eq!(waiting_since(&asked, 5_000), 5_000, "the outcome's time is the server's");
+        asked.outcome = None;
+        assert_eq!(waiting_since(&asked, 5_000), 1_000);
+        assert_eq!(waiting_since(&asked, 500), 500, "a clock set back");
+        assert_eq!(waiting_since(&asked, 1_000 + 2 * DAY), 1_000 + 2 * DAY);
+    }
+}

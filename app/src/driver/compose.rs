@@ -1,0 +1,129 @@
+//! Asking, and questions that come back.
+
+use std::rc::Rc;
+
+use holdfast_protocol::limits::QUESTION_CHARS;
+use holdfast_protocol::{AskBody, ConversationId, Question, QuestionError, RequestId};
+use holdfast_recovery::{Event, Returned};
+use leptos::prelude::*;
+
+use super::Driver;
+use crate::screen::{self, Offer};
+use crate::{ids, storage, text};
+
+impl Driver {
+    /// A person presses Send. The composer is empty when this returns, so that a second click and a
+    /// held key find nothing to send.
+    pub(crate) fn ask(self: &Rc<Self>) {
+        let screen = self.screen;
+        let draft = screen.draft.get_untracked();
+        let question = match Question::parse(&draft) {
+            Ok(question) => question.into_string(),
+            Err(QuestionError::Empty) => return self.focus_composer(),
+            Err(QuestionError::TooLong(chars)) => {
+                return screen.complaint.set(Some(text::too_long(chars, QUESTION_CHARS)));
+            }
+            Err(error @ QuestionError::Nul) => {
+                return screen.complaint.set(Some(error.to_string()));
+            }
+        };
+        let view = screen.view.get_untracked();
+        screen.draft.set(String::new());
+        screen::set(screen.complaint, None);
+        let conversation_id = view.unwrap_or_else(ids::conversation_id);
+        if view.is_none() {
+            self.founded(conversation_id);
+        }
+        self.feed(Event::Submitted(AskBody {
+            request_id: ids::request_id(),
+            conversation_id,
+            question,
+            current: None,
+            remember: None,
+            language: None,
+            model: None,
+            retry_of: None,
+        }));
+        // Only now: until the pointer was stored the draft was all there was.
+        self.drafts.set(view, "");
+        screen.to_end.update(|count| *count = count.wrapping_add(1));
+        self.focus_composer();
+    }
+
+    /// Puts an example question into the composer.
+    pub(crate) fn suggest(self: &Rc<Self>, question: &str) {
+        self.screen.draft.set(question.to_owned());
+        self.focus_composer();
+    }
+
+    /// Keeps what is in the composer.
+    pub(crate) fn keep_draft(&self) {
+        if self.loads.is_started() {
+            let screen = self.screen;
+            screen
+                .draft
+                .with_untracked(|draft| self.drafts.set(screen.view.get_untracked(), draft));
+        }
+    }
+
+    /// A question came back. It goes into the composer if that is where a person would look for it
+    /// and nothing is written there, else it waits beside it.
+    pub(super) fn take_returned(
+        self: &Rc<Self>,
+        request_id: RequestId,
+        conversation_id: ConversationId,
+        question: String,
+        why: &Returned,
+    ) {
+        let screen = self.screen;
+        let in_view = screen.view.get_untracked() == Some(conversation_id);
+        let wanted_here = in_view || *why == Returned::TakenBack;
+        let is_empty = screen.draft.with_untracked(|draft| draft.trim().is_empty());
+        match why {
+            Returned::Expired => {}
+            _ if wanted_here && is_empty => {
+                screen.draft.set(question);
+                self.keep_draft();
+                return self.focus_composer();
+            }
+            _ if !wanted_here && self.drafts.get(Some(conversation_id)).trim().is_empty() => {
+                return self.drafts.set(Some(conversation_id), &question);
+            }
+            _ => {}
+        }
+        screen.offers.update(|offers| {
+            offers.push(Offer { request_id, question, reason: text::returned(why) });
+        });
+        self.keep_offers();
+    }
+
+    /// A person takes a question that came back: what is in the composer takes its place.
+    pub(crate) fn take_offer(self: &Rc<Self>, request_id: RequestId) {
+        let screen = self.screen;
+        let mut offers = screen.offers.get_untracked();
+        let Some(at) = offers.iter().position(|offer| offer.request_id == request_id) else {
+            return;
+        };
+        let offer = offers.remove(at);
+        let draft = screen.draft.get_untracked();
+        if !draft.trim().is_empty() {
+            let reason = text::PUT_ASIDE.to_owned();
+            offers.push(Offer { request_id, question: draft, reason });
+        }
+        screen.draft.set(offer.question);
+        screen.offers.set(offers);
+        self.keep_draft();
+        self.keep_offers();
+        self.focus_composer();
+    }
+
+    /// A person does not want it.
+    pub(crate) fn drop_offer(self: &Rc<Self>, request_id: RequestId) {
+        self.screen.offers.update(|offers| offers.retain(|offer| offer.request_id != request_id));
+        self.keep_offers();
+    }
+
+    fn keep_offers(&self) {
+        self.screen.offers.with_untracked(|offers| storage::store_offers(offers));
+    }
+}

@@ -1,0 +1,93 @@
+//! Carrying out one effect of recovery's.
+
+use std::rc::Rc;
+use std::time::Duration;
+
+use holdfast_recovery::{Announcement, Effect, Event, Millis, Notice, TimerId};
+use leptos::leptos_dom::helpers::set_timeout;
+use leptos::prelude::*;
+
+use super::Driver;
+use crate::screen::{self, StorageTrouble};
+use crate::storage::{self, Kept};
+use crate::{clock, net};
+
+/// Announcements that stay in the status region.
+const ANNOUNCEMENTS: usize = 3;
+
+impl Driver {
+    pub(super) fn perform(self: &Rc<Self>, effect: Effect) {
+        match effect {
+            Effect::Store(pointers) => self.say_kept(self.pointers.store(&pointers)),
+            Effect::Mirror(pointer) => storage::mirror(&pointer),
+            Effect::Unmirror(request_id) => storage::unmirror(request_id),
+            Effect::Remember(owner) => storage::remember(&owner),
+            Effect::FetchSession { exchange, deadline } => self.fetch_session(exchange, deadline),
+            Effect::Send(sending) => self.send(sending),
+            Effect::Abort(exchange) => self.abort(exchange),
+            Effect::Sleep { timer, millis } => self.sleep(timer, millis),
+            Effect::Show(turn) => self.show(*turn),
+            Effect::Hide(request_id) => self.book.borrow_mut().hide(request_id),
+            Effect::Return { request_id, conversation_id, question, why } => {
+                self.take_returned(request_id, conversation_id, question, &why);
+            }
+            Effect::Announce(announcement) => self.announce(announcement),
+            Effect::Notice(notice) => self.notice(notice),
+        }
+    }
+
+    fn say_kept(&self, kept: Kept) {
+        let trouble = match kept {
+            Kept::Well => return,
+            Kept::InHistory => StorageTrouble::ClosingLoses,
+            Kept::Nowhere => StorageTrouble::ReloadLoses,
+        };
+        screen::set(self.screen.storage, Some(trouble));
+    }
+
+    fn sleep(self: &Rc<Self>, timer: TimerId, millis: Millis) {
+        let driver = Rc::clone(self);
+        // A later timer of the same ask makes this one void: there is nothing to clear.
+        set_timeout(move || driver.feed(Event::Timer(timer)), Duration::from_millis(millis));
+    }
+
+    fn show(&self, turn: holdfast_recovery::Turn) {
+        let view = self.screen.view.get_untracked();
+        let in_view = view == Some(turn.conversation_id);
+        let grown = self.book.borrow_mut().show(turn, clock::now(), view);
+        if grown && in_view && !crate::ui::scroll::is_at_end() {
+            screen::set(self.screen.new_text, true);
+        }
+    }
+
+    fn announce(&self, announcement: Announcement) {
+        let number = self.announced.get().wrapping_add(1);
+        self.announced.set(number);
+        self.screen.announcements.update(|list| {
+            list.push((number, announcement));
+            let old = list.len().saturating_sub(ANNOUNCEMENTS);
+            list.drain(..old);
+        });
+    }
+
+    fn notice(&self, notice: Notice) {
+        match notice {
+            Notice::ServerUnreachable => screen::set(self.screen.unreachable, true),
+            Notice::ServerReached => screen::set(self.screen.unreachable, false),
+            Notice::SignInRequired => screen::set(self.screen.sign_in, true),
+        }
+    }
+
+    fn fetch_session(self: &Rc<Self>, exchange: u64, deadline: Millis) {
+        let driver = Rc::clone(self);
+        wasm_bindgen_futures::spawn_local(async move {
+            let (reply, session) = net::session(&net::Abort::after(deadline)).await;
+            if let Some(session) = session {
+                screen::set(driver.screen.sign_in, false);
+                screen::set(driver.screen.unreachable, false);
+                screen::set(driver.screen.session, Some(session));
+            }
+            driver.feed(Event::Session(exchange, reply));
+        });
+    }
+}

@@ -1,0 +1,110 @@
+//! Drives recovery: feeds it events, carries out its effects in order, and keeps the screen.
+//!
+//! Not here: any decision about an ask. What is decided here is only how: which request, which
+//! storage, which signal.
+//!
+//! *Architecture invariant:* an event that arises while another is handled waits for its turn, so
+//! recovery is never entered twice; and after a panic nothing is handled any more.
+
+mod book;
+mod compose;
+mod effects;
+mod exchanges;
+mod loading;
+mod signs;
+mod view;
+
+use std::cell::{Cell, RefCell};
+use std::collections::{HashMap, VecDeque};
+use std::rc::Rc;
+
+use holdfast_recovery::{Event, ExchangeId, Recovery, Start};
+use leptos::prelude::*;
+
+use self::book::Book;
+use self::loading::Loads;
+use crate::net::Abort;
+use crate::screen::Screen;
+use crate::storage::{Drafts, PointerStore};
+use crate::{clock, fault, ids, storage};
+
+/// The driver. There is one, and it lives as long as the page.
+pub(crate) struct Driver {
+    screen: Screen,
+    recovery: RefCell<Recovery>,
+    queue: RefCell<VecDeque<Event>>,
+    handling: Cell<bool>,
+    exchanges: RefCell<HashMap<ExchangeId, Abort>>,
+    book: RefCell<Book>,
+    pointers: PointerStore,
+    drafts: Drafts,
+    loads: Loads,
+    announced: Cell<u32>,
+}
+
+impl Driver {
+    /// Starts it: takes up what the last page left, and listens to the browser.
+    pub(crate) fn start(screen: Screen) -> Rc<Self> {
+        let driver = Rc::new(Self {
+            screen,
+            recovery: RefCell::new(Recovery::new(ids::seed())),
+            queue: RefCell::default(),
+            handling: Cell::new(false),
+            exchanges: RefCell::default(),
+            book: RefCell::default(),
+            pointers: PointerStore::default(),
+            drafts: Drafts::default(),
+            loads: Loads::default(),
+            announced: Cell::new(0),
+        });
+        screen.offers.set(storage::load_offers());
+        driver.feed(Event::Started(Start {
+            pointers: driver.pointers.load(),
+            mirrored: storage::mirrored(),
+            remembered: storage::remembered(),
+            visible: signs::is_visible(),
+            online: signs::is_online(),
+        }));
+        driver.moved();
+        signs::listen(&driver);
+        driver
+    }
+
+    /// Hands recovery an event, now or as soon as it is done with the one before.
+    pub(crate) fn feed(self: &Rc<Self>, event: Event) {
+        self.queue.borrow_mut().push_back(event);
+        if self.handling.replace(true) {
+            return;
+        }
+        while let Some(event) = self.next() {
+            let effects = match self.recovery.try_borrow_mut() {
+                Ok(mut recovery) => recovery.handle(clock::now(), event),
+                Err(_) => Vec::new(),
+            };
+            for effect in effects {
+                self.perform(effect);
+            }
+        }
+        self.handling.set(false);
+        self.refresh();
+    }
+
+    fn next(&self) -> Option<Event> {
+        if fault::is_broken() { None } else { self.queue.borrow_mut().pop_front() }
+    }
+
+    /// Brings the lists of turns up to date.
+    fn refresh(&self) {
+        let screen = self.screen;
+        let view = screen.view.get_untracked();
+        let book = self.book.borrow();
+        let turns = book.turns(view);
+        let elsewhere = book.elsewhere(view);
+        let never_sent = book.never_sent();
+        drop(book);
+        crate::screen::set(screen.stoppable, book::stoppable(&turns));
+        crate::screen::set(screen.turns, turns);
+        crate::screen::set(screen.elsewhere, elsewhere);
+        crate::screen::set(screen.never_sent, never_sent);
+    }
+}

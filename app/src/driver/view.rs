@@ -1,0 +1,75 @@
+//! The conversation in view: moving to another, and what the address bar says.
+
+use std::rc::Rc;
+
+use holdfast_protocol::{ConversationId, RequestId};
+use holdfast_recovery::Event;
+use leptos::prelude::*;
+
+use super::Driver;
+use crate::screen::{self, Loading};
+use crate::{clock, route};
+
+impl Driver {
+    /// The address may have changed: go where it says.
+    pub(super) fn moved(self: &Rc<Self>) {
+        self.pointers.moved();
+        let view = route::current();
+        let is_first = !self.loads.is_started();
+        if is_first || view != self.screen.view.get_untracked() {
+            self.open(view);
+        }
+    }
+
+    /// A person wants a new chat.
+    pub(crate) fn new_chat(self: &Rc<Self>) {
+        if self.screen.view.get_untracked().is_some() {
+            route::push(None);
+            self.moved();
+        }
+        self.focus_composer();
+    }
+
+    /// Shows another conversation at once, with what is known of it, and loads the rest.
+    fn open(self: &Rc<Self>, view: Option<ConversationId>) {
+        let screen = self.screen;
+        self.keep_draft();
+        screen.view.set(view);
+        screen::set(screen.title, None);
+        screen::set(screen.earlier, None);
+        screen::set(screen.new_text, false);
+        screen::set(screen.complaint, None);
+        screen::set(screen.loading, Loading::Idle);
+        screen::set(screen.now, clock::now());
+        screen::set(screen.draft, self.drafts.get(view));
+        if let Some(view) = view {
+            self.book.borrow_mut().viewed(view);
+        }
+        self.feed(Event::Viewing(view));
+        screen.to_end.update(|count| *count = count.wrapping_add(1));
+        self.load(view);
+    }
+
+    /// The first ask of a new chat has made it a conversation.
+    pub(super) fn founded(self: &Rc<Self>, id: ConversationId) {
+        self.loads.supersede();
+        self.screen.view.set(Some(id));
+        route::replace(Some(id));
+        self.pointers.moved();
+        self.feed(Event::Viewing(Some(id)));
+    }
+
+    /// A person does not want to be reminded of a settled ask elsewhere.
+    pub(crate) fn dismiss(self: &Rc<Self>, request_id: RequestId) {
+        self.book.borrow_mut().dismiss(request_id);
+        self.refresh();
+    }
+
+    pub(crate) fn focus_composer(&self) {
+        self.screen.focus.update(|count| *count = count.wrapping_add(1));
+    }
+
+    pub(super) fn is_waiting(&self) -> bool {
+        self.book.borrow().is_waiting()
+    }
+}

@@ -1,0 +1,40 @@
+//! Fences of code blocks (CommonMark 0.31 § 4.5).
+
+/// An opening fence.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Fence {
+    mark: char,
+    length: usize,
+    /// The first word after it.
+    pub(super) language: Option<String>,
+}
+
+impl Fence {
+    /// Reads a line that may open a block.
+    pub(super) fn open(line: &str) -> Option<Self> {
+        let line = unindented(line)?;
+        let mark = line.chars().next().filter(|mark| matches!(mark, '`' | '~'))?;
+        let length = line.chars().take_while(|&each| each == mark).count();
+        let info = line.trim_start_matches(mark);
+        // With backticks after it, it is a code span that fills its line.
+        if length < 3 || (mark == '`' && info.contains('`')) {
+            return None;
+        }
+        let language = info.split_whitespace().next().map(str::to_owned);
+        Some(Self { mark, length, language })
+    }
+
+    /// Whether a line closes the block.
+    pub(super) fn is_closed_by(&self, line: &str) -> bool {
+        unindented(line).is_some_and(|line| {
+            let rest = line.trim_start_matches(self.mark);
+            line.len() - rest.len() >= self.length && rest.trim().is_empty()
+        })
+    }
+}
+
+/// The line without its up to three leading spaces; with four it would be indented code.
+fn unindented(line: &str) -> Option<&str> {
+    let trimmed = line.trim_start_matches(' ');
+    (line.len() - trimmed.len() <= 3).then_some(trimmed)
+}

@@ -1,0 +1,90 @@
+//! One request and the whole of its reply. A body that breaks off is no reply.
+
+use gloo_net::http::{Method, RequestBuilder, Response};
+use holdfast_protocol::reply::{Received, Reply};
+use serde::Serialize;
+use web_sys::{RequestCache, RequestRedirect};
+
+use super::Abort;
+
+/// A reply that came whole.
+pub(super) struct Fetched {
+    status: u16,
+    content_type: Option<String>,
+    retry_after: Option<String>,
+    date: Option<String>,
+    body: Vec<u8>,
+}
+
+impl Fetched {
+    pub(super) fn reply(&self) -> Reply<'_> {
+        Reply {
+            status: self.status,
+            content_type: self.content_type.as_deref(),
+            retry_after: self.retry_after.as_deref(),
+            date: self.date.as_deref(),
+            body: &self.body,
+        }
+    }
+}
+
+/// What came back, as the classification wants it.
+pub(super) fn received<'a>(fetched: Option<&'a Fetched>, abort: &Abort) -> Received<'a> {
+    match fetched {
+        Some(fetched) => Received::Reply(fetched.reply()),
+        None => Received::Nothing { timed_out: abort.timed_out() },
+    }
+}
+
+/// `GET`s a path relative to the mount, letting the server wait so many seconds.
+pub(super) async fn get(path: &str, wait: u32, abort: &Abort) -> Option<Fetched> {
+    finish(builder(path, Method::GET, wait, abort).build().ok()?, abort).await
+}
+
+/// `POST`s JSON to a path relative to the mount.
+pub(super) async fn post<T: Serialize>(
+    path: &str,
+    body: &T,
+    wait: u32,
+    abort: &Abort,
+) -> Option<Fetched> {
+    finish(builder(path, Method::POST, wait, abort).json(body).ok()?, abort).await
+}
+
+/// Paths are relative, so that the page works under any mount; a redirect is not followed, because
+/// what it leads to is not Holdfast's word; and no cache may stand in for it.
+fn builder(path: &str, method: Method, wait: u32, abort: &Abort) -> RequestBuilder {
+    RequestBuilder::new(path)
+        .method(method)
+        .header("Accept", "application/json, application/problem+json")
+        .header("Prefer", &format!("wait={wait}"))
+        .cache(RequestCache::NoStore)
+        .redirect(RequestRedirect::Manual)
+        .abort_signal(abort.signal().as_ref())
+}
+
+async fn finish(request: gloo_net::http::Request, abort: &Abort) -> Option<Fetched> {
+    if abort.is_aborted() {
+        return None;
+    }
+    let fetched = read(request).await;
+    abort.finish();
+    fetched
+}
+
+async fn read(request: gloo_net::http::Request) -> Option<Fetched> {
+    let response = request.send().await.ok()?;
+    // Rejects when the connection ends before the body does.
+    let body = response.binary().await.ok()?;
+    Some(Fetched {
+        status: response.status(),
+        content_type: header(&response, "content-type"),
+        retry_after: header(&response, "retry-after"),
+        date: header(&response, "date"),
+        body,
+    })
+}
+
+fn header(response: &Response, name: &str) -> Option<String> {
+    response.headers().get(name)
+}

@@ -1,0 +1,16 @@
+//! Talking to Holdfast: one bounded request each, its whole body, and what the reply means.
+//!
+//! Not here: when something is sent, and what follows from the reply. No module below this one
+//! retries anything.
+
+mod abort;
+mod conversation;
+mod exchange;
+mod fetch;
+pub(crate) mod lock;
+mod session;
+
+pub(crate) use abort::Abort;
+pub(crate) use conversation::{Loaded, conversation};
+pub(crate) use exchange::exchange;
+pub(crate) use session::session;

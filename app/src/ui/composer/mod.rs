@@ -1,0 +1,51 @@
+//! Where questions are written. It is never locked by an ask under way.
+
+mod buttons;
+mod field;
+mod offers;
+
+use leptos::prelude::*;
+
+use self::buttons::Buttons;
+use self::field::QuestionField;
+use self::offers::OfferList;
+use super::Page;
+use super::icon::{ARROW_DOWN, Icon};
+use super::scroll;
+use crate::text;
+
+/// The foot of the page.
+#[component]
+pub(super) fn Composer() -> impl IntoView {
+    let Page { screen, driver } = expect_context();
+    let submit = move |event: web_sys::SubmitEvent| {
+        event.prevent_default();
+        driver.ask();
+    };
+    view! {
+        <footer class="composer">
+            {move || screen.new_text.get().then(new_text)}
+            <OfferList />
+            <form class="composer-box" on:submit=submit>
+                <QuestionField />
+                <Buttons />
+            </form>
+            {move || screen.complaint.get().map(complaint)}
+        </footer>
+    }
+    .into_any()
+}
+
+fn new_text() -> AnyView {
+    view! {
+        <button type="button" class="button new-text" on:click=|_| scroll::to_end()>
+            <Icon path=ARROW_DOWN />
+            {text::NEW_TEXT}
+        </button>
+    }
+    .into_any()
+}
+
+fn complaint(sentence: String) -> AnyView {
+    view! { <p class="complaint" id="complaint" role="alert">{sentence}</p> }.into_any()
+}

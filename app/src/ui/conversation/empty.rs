@@ -1,0 +1,31 @@
+//! A new chat: what this is, and something to begin with.
+
+use leptos::prelude::*;
+
+use super::Page;
+use crate::text;
+
+/// A welcome and three questions that Holdfast's own handbook answers.
+#[component]
+pub(super) fn Empty() -> impl IntoView {
+    let Page { driver, .. } = expect_context();
+    let examples = text::EXAMPLES.map(|question| {
+        let driver = driver.clone();
+        view! {
+            <li>
+                <button type="button" class="example" on:click=move |_| driver.suggest(question)>
+                    {question}
+                </button>
+            </li>
+        }
+        .into_any()
+    });
+    view! {
+        <div class="empty">
+            <h2>{text::WELCOME}</h2>
+            <p>{text::WELCOME_MORE}</p>
+            <ul class="examples" aria-label=text::TRY_ONE>{examples.into_iter().collect_view()}</ul>
+        </div>
+    }
+    .into_any()
+}

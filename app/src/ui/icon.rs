@@ -1,0 +1,22 @@
+//! Icons, drawn inline so that none is fetched. All are decoration: what they mean stands in words.
+
+use leptos::prelude::*;
+
+/// One icon of 20 by 20, in the colour of the text around it.
+#[component]
+pub(super) fn Icon(
+    /// The path, for a stroke.
+    path: &'static str,
+) -> impl IntoView {
+    view! {
+        <svg class="icon" viewBox="0 0 20 20" aria-hidden="true">
+            <path d=path />
+        </svg>
+    }
+    .into_any()
+}
+
+pub(super) const ARROW_UP: &str = "M10 16V4.5M5 9l5-5 5 5";
+pub(super) const ARROW_DOWN: &str = "M10 4v11.5M5 11l5 5 5-5";
+pub(super) const SQUARE: &str = "M6 6h8v8H6z";
+pub(super) const PLUS: &str = "M10 4v12M4 10h12";

@@ -1,0 +1,43 @@
+//! The screen. The folders mirror it: header, notices, conversation, turn, composer.
+//!
+//! Here: components, which read signals and hand what a person does to the driver. Not here: any
+//! state that outlives a component.
+
+#![expect(unreachable_pub, reason = "what the component macro makes of a function is public")]
+
+mod app;
+mod composer;
+mod conversation;
+mod header;
+mod icon;
+mod notices;
+pub(crate) mod scroll;
+mod status;
+mod turn;
+
+use std::rc::Rc;
+
+use leptos::mount::mount_to;
+use leptos::prelude::*;
+use send_wrapper::SendWrapper;
+use wasm_bindgen::JsCast as _;
+
+use crate::driver::Driver;
+use crate::screen::Screen;
+
+/// What a component needs: the signals to read, and whom to tell what a person did.
+#[derive(Clone)]
+pub(crate) struct Page {
+    pub(crate) screen: Screen,
+    pub(crate) driver: SendWrapper<Rc<Driver>>,
+}
+
+/// Puts the page into the document, for good.
+pub(crate) fn mount() {
+    let document = document();
+    let root = document.get_element_by_id("app").and_then(|root| root.dyn_into().ok());
+    let Some(root) = root.or_else(|| document.body()) else { return };
+    // What stands there is for the time before the page is up.
+    root.set_text_content(None);
+    mount_to(root, app::App).forget();
+}

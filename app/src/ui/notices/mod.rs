@@ -1,0 +1,26 @@
+//! What is no turn's business: the line, storage, other conversations, questions that came back.
+
+mod banners;
+mod elsewhere;
+mod never_sent;
+
+use leptos::prelude::*;
+
+use self::banners::Banners;
+use self::elsewhere::ElsewhereStrip;
+use self::never_sent::NeverSentList;
+use super::Page;
+use crate::text;
+
+/// Everything above the conversation. Takes no room while there is nothing to say.
+#[component]
+pub(super) fn Notices() -> impl IntoView {
+    view! {
+        <section class="notices" aria-label=text::NOTICES>
+            <Banners />
+            <NeverSentList />
+            <ElsewhereStrip />
+        </section>
+    }
+    .into_any()
+}

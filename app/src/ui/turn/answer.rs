@@ -1,0 +1,148 @@
+//! The answer's text, block by block. It only grows; blocks that are finished are not drawn again.
+
+use std::ops::Range;
+
+use leptos::prelude::*;
+
+use super::copy::CopyButton;
+use crate::markdown::{self, Block, Span};
+use crate::screen::TurnCell;
+use crate::text;
+
+/// A block with what it is drawn from, so that it is drawn again only if that changes.
+#[derive(Clone, PartialEq, Eq, Hash)]
+struct Piece {
+    index: usize,
+    kind: Kind,
+}
+
+#[derive(Clone, PartialEq, Eq, Hash)]
+enum Kind {
+    Paragraph(Vec<Fragment>),
+    Code { language: Option<String>, code: Vec<Fragment> },
+}
+
+/// Text that is drawn alike.
+#[derive(Clone, PartialEq, Eq, Hash)]
+struct Fragment {
+    text: String,
+    is_code: bool,
+    is_archived: bool,
+}
+
+/// The answer, if there is any text of it.
+#[component]
+pub(super) fn Answer(cell: TurnCell) -> impl IntoView {
+    let turn = cell.turn;
+    let pieces = Memo::new(move |_| {
+        turn.with(|turn| pieces(turn.shown.text(), turn.shown.unarchived_from()))
+    });
+    let has_tail = Memo::new(move |_| pieces.with(|pieces| pieces.iter().any(has_tail)));
+    view! {
+        <div class="answer" class:blank=move || pieces.with(Vec::is_empty)>
+            <For each=move || pieces.get() key=Clone::clone children=|piece| draw(piece) />
+            {move || has_tail.get().then(tail_note)}
+        </div>
+    }
+    .into_any()
+}
+
+fn tail_note() -> AnyView {
+    view! { <p class="tail-note">{text::NOT_ARCHIVED}</p> }.into_any()
+}
+
+fn draw(piece: Piece) -> AnyView {
+    match piece.kind {
+        Kind::Paragraph(fragments) => {
+            view! { <p dir="auto">{fragments.into_iter().map(draw_fragment).collect_view()}</p> }
+                .into_any()
+        }
+        Kind::Code { language, code } => {
+            let plain: String = code.iter().map(|fragment| fragment.text.as_str()).collect();
+            // Reachable by keyboard, because a long line makes it scroll.
+            view! {
+                <figure class="code" dir="ltr">
+                    <figcaption>
+                        <span>{language}</span>
+                        <CopyButton text=plain />
+                    </figcaption>
+                    <pre tabindex="0">
+                        <code>{code.into_iter().map(draw_fragment).collect_view()}</code>
+                    </pre>
+                </figure>
+            }
+            .into_any()
+        }
+    }
+}
+
+fn draw_fragment(fragment: Fragment) -> AnyView {
+    let Fragment { text, is_code, is_archived } = fragment;
+    match (is_code, is_archived) {
+        (false, true) => text.into_any(),
+        (true, true) => view! { <code dir="ltr">{text}</code> }.into_any(),
+        (false, false) => view! { <span class="unarchived">{text}</span> }.into_any(),
+        (true, false) => view! { <code dir="ltr" class="unarchived">{text}</code> }.into_any(),
+    }
+}
+
+fn has_tail(piece: &Piece) -> bool {
+    let (Kind::Paragraph(fragments) | Kind::Code { code: fragments, .. }) = &piece.kind;
+    fragments.iter().any(|fragment| !fragment.is_archived)
+}
+
+fn pieces(source: &str, unarchived_from: Option<usize>) -> Vec<Piece> {
+    let archived_to = unarchived_from.unwrap_or(source.len());
+    let fragments = |range: Range<usize>, is_code: bool| {
+        let middle = archived_to.clamp(range.start, range.end);
+        let parts = [(range.start..middle, true), (middle..range.end, false)];
+        parts.into_iter().filter_map(move |(part, is_archived)| {
+            let text = source.get(part).filter(|text| !text.is_empty())?.to_owned();
+            Some(Fragment { text, is_code, is_archived })
+        })
+    };
+    let kind = |block: Block| match block {
+        Block::Code { language, content } => {
+            Kind::Code { language, code: fragments(content, false).collect() }
+        }
+        Block::Paragraph(range) => Kind::Paragraph(
+            markdown::spans(source, range)
+                .into_iter()
+                .flat_map(|span| match span {
+                    Span::Text(range) => fragments(range, false),
+                    Span::Code(range) => fragments(range, true),
+                })
+                .collect(),
+        ),
+    };
+    let blocks = markdown::blocks(source).into_iter().map(kind).enumerate();
+    blocks.map(|(index, kind)| Piece { index, kind }).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Each fragment's text, `[…]` where it is not archived.
+    fn read(source: &str, unarchived_from: Option<usize>) -> Vec<String> {
+        let write = |piece: &Piece| {
+            let (Kind::Paragraph(fragments) | Kind::Code { code: fragments, .. }) = &piece.kind;
+            let write = |fragment: &Fragment| match fragment.is_archived {
+                true => fragment.text.clone(),
+                false => format!("[{}]", fragment.text),
+            };
+            fragments.iter().map(write).collect()
+        };
+        pieces(source, unarchived_from).iter().map(write).collect()
+    }
+
+    #[test]
+    fn only_the_tail_is_marked_wherever_it_begins() {
+        let source = "one `two` three\n\n```\nfour\n```";
+        assert_eq!(read(source, None), ["one two three", "four"]);
+        assert_eq!(read(source, Some(5)), ["one [two][ three]", "[four]"]);
+        assert_eq!(read(source, Some(7)), ["one t[wo][ three]", "[four]"]);
+        assert_eq!(read(source, Some(23)), ["one two three", "fo[ur]"]);
+        assert_eq!(read(source, Some(0)), ["[one ][two][ three]", "[four]"]);
+    }
+}
