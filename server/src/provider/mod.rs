@@ -11,6 +11,7 @@
 //! *Architecture invariant:* dropping the future of [`Provider::generate`] ends the call and closes its
 //! connection. Nothing is left running on its behalf.
 
+pub mod notes;
 pub mod openai;
 mod quote;
 mod secret;
