@@ -23,7 +23,9 @@ pub(crate) fn build(workspace: &Workspace, tools: &Tools) -> Result<()> {
         .offer(&mut trunk)
         .args(["build", "--release"])
         .env("CARGO_TARGET_DIR", &target)
-        .env("TRUNK_SKIP_VERSION_CHECK", "true");
+        .env("TRUNK_SKIP_VERSION_CHECK", "true")
+        // Its own backtrace would push the compiler's message off the screen.
+        .env_remove("RUST_BACKTRACE");
     if env::var_os("NO_COLOR").is_some() {
         // Trunk reads it as a boolean and stops at the usual "1".
         trunk.env("NO_COLOR", "true");

@@ -36,15 +36,16 @@ impl Tools {
     /// Finds the tools, and installs those that are missing.
     pub(crate) fn ensure(workspace: &Workspace, purpose: Purpose) -> Result<Self> {
         let wanted = Wanted::list(workspace, purpose)?;
-        if let missing @ 1.. = wanted.missing(workspace)?.len() {
-            println!(
-                "   {missing} missing; what is installed now stays for later runs and other clones"
-            );
+        let missing = wanted.missing(workspace)?;
+        if !missing.is_empty() {
+            println!("   missing, and kept for later runs and other clones: {}", names(&missing));
             let _lock = Lock::take(&workspace.cache.join("tools/lock"), "install tools")?;
             // Another xtask may have installed some of them meanwhile.
             install(workspace, &wanted.missing(workspace)?)?;
-            if let Some(still) = wanted.missing(workspace)?.first() {
-                return Err(Failure::new(format!("{still} was installed but cannot be found")));
+            let still = wanted.missing(workspace)?;
+            if !still.is_empty() {
+                let still = names(&still);
+                return Err(Failure::new(format!("installed, and still not found: {still}")));
             }
         }
         println!("   all there: {}", wanted.names());
@@ -87,10 +88,7 @@ impl Wanted {
     }
 
     fn names(&self) -> String {
-        let rustup = self.rustup.iter().map(ToString::to_string);
-        let crates = self.crates.iter().map(ToString::to_string);
-        let debian = self.debian.iter().map(ToString::to_string);
-        rustup.chain(crates).chain(debian).collect::<Vec<_>>().join(", ")
+        [names(&self.rustup), names(&self.crates), names(&self.debian)].join(", ")
     }
 
     fn missing(&self, workspace: &Workspace) -> Result<Vec<Missing>> {
@@ -151,6 +149,10 @@ fn install(workspace: &Workspace, missing: &[Missing]) -> Result<()> {
         .filter_map(|tool| if let Missing::Crate(tool) = tool { Some(tool) } else { None })
         .collect();
     crates::install(workspace, &crates)
+}
+
+fn names(tools: &[impl ToString]) -> String {
+    tools.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
 }
 
 /// Where `program` is, by `PATH`.
