@@ -155,14 +155,17 @@ fn id<T: std::str::FromStr>(
     })
 }
 
-/// The shape of a BCP 47 tag (RFC 5646 § 2.1): subtags of 1 to 8 letters or digits. Whether a tag
-/// is registered is nobody's business here.
-fn check_language(language: &str) -> Result<(), AskError> {
-    let shaped = language.len() <= LANGUAGE_CHARS
-        && language.split('-').all(|subtag| {
+/// Whether a text has the shape of a BCP 47 tag (RFC 5646 § 2.1): subtags of 1 to 8 letters or
+/// digits, at most [`LANGUAGE_CHARS`] of all. Whether a tag is registered is nobody's business here.
+pub fn is_language_tag(text: &str) -> bool {
+    text.len() <= LANGUAGE_CHARS
+        && text.split('-').all(|subtag| {
             (1..=8).contains(&subtag.len()) && subtag.bytes().all(|b| b.is_ascii_alphanumeric())
-        });
-    if shaped {
+        })
+}
+
+fn check_language(language: &str) -> Result<(), AskError> {
+    if is_language_tag(language) {
         Ok(())
     } else {
         Err(AskError::field("language", "must be a language tag such as `en` or `pt-BR`."))

@@ -20,7 +20,7 @@ mod retry_after;
 mod session;
 mod timestamp;
 
-pub use ask::{AskBody, AskError, CancelBody};
+pub use ask::{AskBody, AskError, CancelBody, is_language_tag};
 pub use code::Code;
 pub use ids::{ConversationId, IdError, RequestId};
 pub use outcome::{

@@ -1,0 +1,264 @@
+//! One call to a provider, within limits of time and length.
+
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use holdfast_protocol::FailureCode;
+use holdfast_protocol::limits::ANSWER_BYTES;
+use tokio::sync::Notify;
+use tokio::time::{Instant, sleep_until};
+
+use crate::provider::{Call, Generated, Piece, Provider, ProviderError, Usage};
+
+/// The most of a model's thinking aloud that is kept, in bytes. More is dropped: it is not the
+/// answer, and no reason to give the answer up.
+const REASONING_BYTES: usize = ANSWER_BYTES;
+
+/// How long a provider may take.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Patience {
+    /// Until its first piece.
+    pub first: Duration,
+    /// Between two pieces.
+    pub silence: Duration,
+    /// For all of it.
+    pub whole: Duration,
+}
+
+impl Default for Patience {
+    fn default() -> Self {
+        Self {
+            first: Duration::from_secs(300),
+            silence: Duration::from_secs(300),
+            whole: Duration::from_secs(3600),
+        }
+    }
+}
+
+/// What the pieces so far amount to.
+#[derive(Default)]
+struct Arrived {
+    text: usize,
+    reasoning: usize,
+    last: Option<Instant>,
+    /// Whether any of the text is more than white space.
+    has_substance: bool,
+    too_large: bool,
+}
+
+/// Calls the provider and hands on its pieces, until it ends, takes too long or says too much.
+/// Whatever was handed on before an error stays what it is. Dropping the future ends the call.
+pub async fn generate(
+    provider: &dyn Provider,
+    call: &Call,
+    patience: Patience,
+    pieces: &mut (dyn FnMut(Piece) + Send),
+) -> Result<Generated, ProviderError> {
+    let arrived = Mutex::new(Arrived::default());
+    let overflow = Notify::new();
+    let mut bounded = |piece| {
+        let mut arrived = arrived.lock().unwrap_or_else(PoisonError::into_inner);
+        arrived.last = Some(Instant::now());
+        if let Some(piece) = arrived.admit(piece) {
+            pieces(piece);
+        }
+        if arrived.too_large {
+            overflow.notify_one();
+        }
+    };
+    let called = !provider.is_in_process();
+    let ended = tokio::select! {
+        biased;
+        ended = provider.generate(call, &mut bounded) => ended,
+        () = overflow.notified() => Ok(Generated::default()),
+        message = out_of_patience(&arrived, patience) => {
+            Err(failure(FailureCode::ProviderTimeout, message, true, called))
+        }
+    };
+    let arrived = arrived.into_inner().unwrap_or_else(PoisonError::into_inner);
+    match ended {
+        _ if arrived.too_large => {
+            let message =
+                format!("The answer is longer than the {ANSWER_BYTES} bytes that are kept.");
+            Err(failure(FailureCode::AnswerTooLarge, message, false, called))
+        }
+        Ok(generated) if !arrived.has_substance => {
+            let message = "The provider ended without an answer.".to_owned();
+            let error = failure(FailureCode::ProviderEmpty, message, true, called);
+            Err(ProviderError { usage: generated.usage, ..error })
+        }
+        ended => ended,
+    }
+}
+
+impl Arrived {
+    /// As much of the piece as may still be kept.
+    fn admit(&mut self, piece: Piece) -> Option<Piece> {
+        let (text, taken, most) = match &piece {
+            Piece::Text(text) => (text, &mut self.text, ANSWER_BYTES),
+            Piece::Reasoning(text) => (text, &mut self.reasoning, REASONING_BYTES),
+        };
+        let end = text.floor_char_boundary(most - *taken);
+        let whole = end == text.len();
+        // Once something was left out, nothing may follow it.
+        *taken = if whole { *taken + end } else { most };
+        let kept = text.get(..end).unwrap_or_default().to_owned();
+        match piece {
+            Piece::Text(_) => {
+                self.has_substance |= !kept.trim().is_empty();
+                self.too_large |= !whole;
+                (!kept.is_empty()).then_some(Piece::Text(kept))
+            }
+            Piece::Reasoning(_) => (!kept.is_empty()).then_some(Piece::Reasoning(kept)),
+        }
+    }
+}
+
+/// Resolves when the provider has taken too long, with the sentence that says how.
+async fn out_of_patience(arrived: &Mutex<Arrived>, patience: Patience) -> String {
+    let started = Instant::now();
+    let end = started + patience.whole;
+    loop {
+        let last = arrived.lock().unwrap_or_else(PoisonError::into_inner).last;
+        let deadline = last.map_or(started + patience.first, |last| last + patience.silence);
+        if Instant::now() >= end {
+            return format!("The answer was not finished after {} s.", patience.whole.as_secs());
+        }
+        if Instant::now() >= deadline {
+            return match last {
+                None => format!("The provider said nothing for {} s.", patience.first.as_secs()),
+                Some(_) => {
+                    format!("The provider fell silent for {} s.", patience.silence.as_secs())
+                }
+            };
+        }
+        sleep_until(deadline.min(end)).await;
+    }
+}
+
+const fn failure(
+    code: FailureCode,
+    message: String,
+    retryable: bool,
+    called: bool,
+) -> ProviderError {
+    let usage = Usage { input_tokens: None, output_tokens: None };
+    ProviderError { code, message, retryable, called, usage }
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "tests")]
+
+    use async_trait::async_trait;
+    use holdfast_protocol::{Model, Route};
+
+    use super::*;
+
+    /// Hands over the pieces, each after a pause, and then waits for ever or ends.
+    struct Script {
+        pieces: Vec<(u64, Piece)>,
+        hangs: bool,
+    }
+
+    #[async_trait]
+    impl Provider for Script {
+        fn name(&self) -> &'static str {
+            "script"
+        }
+        fn models(&self) -> Vec<Model> {
+            Vec::new()
+        }
+        fn is_in_process(&self) -> bool {
+            false
+        }
+        fn route(&self) -> Route {
+            Route::Provider
+        }
+        async fn generate(
+            &self,
+            _call: &Call,
+            pieces: &mut (dyn FnMut(Piece) + Send),
+        ) -> Result<Generated, ProviderError> {
+            for (seconds, piece) in &self.pieces {
+                tokio::time::sleep(Duration::from_secs(*seconds)).await;
+                pieces(piece.clone());
+            }
+            if self.hangs {
+                std::future::pending::<()>().await;
+            }
+            Ok(Generated::default())
+        }
+    }
+
+    async fn run(script: Script) -> (Result<Generated, ProviderError>, String, u64) {
+        let call = Call {
+            idempotency_key: String::new(),
+            model: None,
+            messages: Vec::new(),
+            language: None,
+        };
+        let mut text = String::new();
+        let started = Instant::now();
+        let ended = generate(&script, &call, Patience::default(), &mut |piece| {
+            if let Piece::Text(piece) = piece {
+                text.push_str(&piece);
+            }
+        })
+        .await;
+        (ended, text, started.elapsed().as_secs())
+    }
+
+    fn text(text: &str) -> Piece {
+        Piece::Text(text.to_owned())
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_silent_provider_is_given_up_with_its_text_kept() {
+        let (ended, kept, took) = run(Script { pieces: vec![], hangs: true }).await;
+        assert_eq!((ended.unwrap_err().code, took), (FailureCode::ProviderTimeout, 300));
+        assert_eq!(kept, "");
+        let pieces = vec![(200, text("a")), (299, text("b"))];
+        let (ended, kept, took) = run(Script { pieces, hangs: true }).await;
+        assert_eq!((ended.unwrap_err().code, took), (FailureCode::ProviderTimeout, 799));
+        assert_eq!(kept, "ab");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn thinking_aloud_is_no_silence() {
+        let pieces = vec![(299, Piece::Reasoning("hm".to_owned())), (299, text("b"))];
+        let (ended, kept, _) = run(Script { pieces, hangs: false }).await;
+        assert!(ended.is_ok());
+        assert_eq!(kept, "b");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn an_hour_is_the_most() {
+        let pieces = (0..100).map(|_| (60, text("a"))).collect();
+        let (ended, kept, took) = run(Script { pieces, hangs: false }).await;
+        assert_eq!((ended.unwrap_err().code, took), (FailureCode::ProviderTimeout, 3600));
+        assert!((59..=60).contains(&kept.len()));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn an_endless_answer_is_kept_up_to_a_whole_character() {
+        let pieces = vec![(0, text("a")), (0, text(&"é".repeat(1_500_000))), (0, text("b"))];
+        let (ended, kept, _) = run(Script { pieces, hangs: true }).await;
+        let error = ended.unwrap_err();
+        assert_eq!((error.code, error.called), (FailureCode::AnswerTooLarge, true));
+        assert_eq!(kept.len(), ANSWER_BYTES - 1);
+        assert!(kept.ends_with('é'));
+        // Exactly as much as is kept is not too much.
+        let pieces = vec![(0, text(&"a".repeat(ANSWER_BYTES)))];
+        let (ended, kept, _) = run(Script { pieces, hangs: false }).await;
+        assert!(ended.is_ok());
+        assert_eq!(kept.len(), ANSWER_BYTES);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn an_end_without_text_is_no_answer() {
+        let pieces = vec![(0, Piece::Reasoning("hm".to_owned())), (0, text(" \n"))];
+        let (ended, ..) = run(Script { pieces, hangs: false }).await;
+        assert_eq!(ended.unwrap_err().code, FailureCode::ProviderEmpty);
+    }
+}

@@ -1,0 +1,45 @@
+//! `POST api/v1/ask`.
+
+use axum::extract::State;
+use axum::http::HeaderMap;
+use holdfast_protocol::limits::{ASK_BODY_BYTES, ASK_WAIT_SECONDS};
+use holdfast_protocol::{AskBody, Code, RequestId};
+
+use super::Site;
+use super::answer::Answered;
+use super::body::Json;
+use super::language::Language;
+use super::problem::{Fault, Result};
+use super::wait::Wait;
+use crate::runs::Submission;
+
+pub(super) async fn submit(
+    State(site): State<Site>,
+    Language(language): Language,
+    wait: Wait,
+    headers: HeaderMap,
+    Json { caller, value }: Json<ASK_BODY_BYTES>,
+) -> Result<Answered> {
+    let body = AskBody::from_json(&value)?;
+    check_key(&headers, body.request_id)?;
+    let submission = Submission::new(caller.principal, &body, language)
+        .ok_or_else(|| Fault::new(Code::InvalidField, "`question`: is none."))?;
+    let outcome = site.0.runs.submit(submission, wait.or(ASK_WAIT_SECONDS)).await?;
+    Ok(Answered { outcome, wait, located: true })
+}
+
+/// `Idempotency-Key`, plain or quoted as its draft has it, can only repeat the ask's own id.
+fn check_key(headers: &HeaderMap, request_id: RequestId) -> Result<()> {
+    let own = request_id.to_string();
+    let is_own = |value: &axum::http::HeaderValue| {
+        value.to_str().is_ok_and(|text| {
+            let quoted = text.strip_prefix('"').and_then(|text| text.strip_suffix('"'));
+            quoted.unwrap_or(text) == own
+        })
+    };
+    if headers.get_all("idempotency-key").iter().all(is_own) {
+        return Ok(());
+    }
+    let detail = "`Idempotency-Key`, if sent, must equal `request_id`.";
+    Err(Fault::new(Code::KeyMismatch, detail))
+}

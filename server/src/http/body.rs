@@ -1,0 +1,101 @@
+//! A JSON body, in the order of checks: media type, size, JSON, and only then who is calling.
+
+use std::time::Duration;
+
+use axum::body::{Body, BodyDataStream};
+use axum::extract::{FromRequest, Request};
+use axum::http::{HeaderMap, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use futures_util::StreamExt as _;
+use holdfast_protocol::Code;
+use serde_json::Value;
+use tokio::time::timeout;
+
+use super::Site;
+use super::caller::Caller;
+use super::problem::Fault;
+
+/// How long a body may take to arrive.
+const PATIENCE: Duration = Duration::from_secs(20);
+/// How much of a body that is too large is read on, so that the client, which may be sending still,
+/// gets to read why …
+const LINGER_BYTES: usize = 4 * 1024 * 1024;
+/// … and for how long.
+const LINGER: Duration = Duration::from_secs(2);
+
+/// A JSON value of at most `LIMIT` bytes, and whoever sent it.
+pub(super) struct Json<const LIMIT: usize> {
+    pub(super) caller: Caller,
+    pub(super) value: Value,
+}
+
+impl<const LIMIT: usize> FromRequest<Site> for Json<LIMIT> {
+    type Rejection = Response;
+
+    async fn from_request(request: Request, site: &Site) -> Result<Self, Response> {
+        let (parts, body) = request.into_parts();
+        if !is_json(&parts.headers) {
+            let detail = "The body must be sent as `Content-Type: application/json`.";
+            return Err(Fault::new(Code::UnsupportedMediaType, detail).into_response());
+        }
+        let bytes = read(&parts.headers, body, LIMIT).await?;
+        let value = serde_json::from_slice(&bytes).map_err(|error| {
+            let detail = format!("The body is not valid JSON: {error}.");
+            Fault::new(Code::InvalidJson, detail).into_response()
+        })?;
+        let caller = Caller::of(&parts, site).map_err(IntoResponse::into_response)?;
+        Ok(Self { caller, value })
+    }
+}
+
+fn is_json(headers: &HeaderMap) -> bool {
+    headers
+        .get(header::CONTENT_TYPE)
+        .and_then(|value| value.to_str().ok())
+        .and_then(|value| value.split(';').next())
+        .is_some_and(|media_type| media_type.trim().eq_ignore_ascii_case("application/json"))
+}
+
+async fn read(headers: &HeaderMap, body: Body, limit: usize) -> Result<Vec<u8>, Response> {
+    let announced = headers
+        .get(header::CONTENT_LENGTH)
+        .and_then(|value| value.to_str().ok())
+        .and_then(|value| value.parse::<u64>().ok());
+    let mut stream = body.into_data_stream();
+    if announced.is_some_and(|length| length > limit as u64) {
+        return Err(too_large(limit, stream).await);
+    }
+    let mut bytes = Vec::new();
+    let whole = timeout(PATIENCE, async {
+        while let Some(piece) = stream.next().await {
+            bytes.extend_from_slice(&piece.map_err(|_| StatusCode::BAD_REQUEST)?);
+            if bytes.len() > limit {
+                break;
+            }
+        }
+        Ok::<_, StatusCode>(())
+    });
+    match whole.await {
+        Ok(Ok(())) if bytes.len() > limit => Err(too_large(limit, stream).await),
+        Ok(Ok(())) => Ok(bytes),
+        // The client broke off: nobody will read this.
+        Ok(Err(status)) => Err(status.into_response()),
+        // No code: it is the network's fault, and the same may be sent again.
+        Err(_) => Err((StatusCode::REQUEST_TIMEOUT, [(header::RETRY_AFTER, "1")]).into_response()),
+    }
+}
+
+async fn too_large(limit: usize, mut stream: BodyDataStream) -> Response {
+    let linger = timeout(LINGER, async {
+        let mut read = 0;
+        while read < LINGER_BYTES
+            && let Some(Ok(piece)) = stream.next().await
+        {
+            read += piece.len();
+        }
+    });
+    // Whether it has ended by then or not, the reply is the same.
+    let _ = linger.await;
+    let detail = format!("The body is larger than {limit} bytes.");
+    Fault::new(Code::TooLarge, detail).into_response()
+}

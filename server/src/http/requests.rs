@@ -1,0 +1,52 @@
+//! `GET api/v1/requests/{request_id}` and `POST api/v1/requests/{request_id}/cancel`.
+
+use std::time::Duration;
+
+use axum::extract::State;
+use holdfast_protocol::CancelBody;
+use holdfast_protocol::limits::ASK_BODY_BYTES;
+
+use super::Site;
+use super::answer::{Answered, page};
+use super::body::Json;
+use super::caller::Caller;
+use super::ids::RequestIdInPath;
+use super::problem::Result;
+use super::query::Query;
+use super::wait::Wait;
+use crate::journal::Key;
+use crate::runs::Cancellation;
+
+/// How long a cancel may take to become durable before it is answered with what is known.
+const CANCEL: Duration = Duration::from_secs(10);
+
+pub(super) async fn look_up(
+    State(site): State<Site>,
+    caller: Caller,
+    RequestIdInPath(request_id): RequestIdInPath,
+    query: Query,
+    wait: Wait,
+) -> Result<Answered> {
+    let conversation_id = query.conversation_id()?;
+    let after = query.after()?;
+    let key = Key::new(caller.principal, request_id);
+    let mut outcome = site.0.runs.look_up(key, conversation_id, wait.or(0)).await?;
+    if let Some(after) = after {
+        page(&mut outcome, after);
+    }
+    Ok(Answered { outcome, wait, located: false })
+}
+
+/// The body may carry the ask's own, so it may be as large.
+pub(super) async fn cancel(
+    State(site): State<Site>,
+    request_id: Result<RequestIdInPath>,
+    wait: Wait,
+    Json { caller, value }: Json<ASK_BODY_BYTES>,
+) -> Result<Answered> {
+    let RequestIdInPath(request_id) = request_id?;
+    let body = CancelBody::from_json(request_id, &value)?;
+    let cancellation = Cancellation::new(caller.principal, request_id, &body);
+    let outcome = site.0.runs.cancel(cancellation, CANCEL).await?;
+    Ok(Answered { outcome, wait, located: false })
+}

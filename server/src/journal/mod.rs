@@ -1,0 +1,109 @@
+//! The journal: the durable record of every ask, and the single source of truth.
+//!
+//! Here belong the [`Journal`] trait, the values that cross it, and one backend a folder. Not here:
+//! when an ask may run, what an interrupted one is called, which context it sees; those are decided
+//! above, and the journal only makes the decision durable.
+//!
+//! *Architecture invariant:* only a backend knows SQL, and nothing of a backend leaks through the
+//! trait. A method that writes returns `Ok` only after what it wrote survives power loss.
+//!
+//! *Architecture invariant:* a failed write proves nothing. Its caller must neither say “accepted” nor
+//! “settled”, nor conclude that nothing was kept; every write may be repeated until it succeeds.
+//!
+//! *Architecture invariant:* every method takes the principal, and no row of another principal is
+//! read or changed by it.
+
+mod error;
+mod fingerprint;
+mod record;
+pub mod sqlite;
+mod title;
+
+use async_trait::async_trait;
+use holdfast_protocol::{Conversation, ConversationId, Outcome, Owner, RequestId};
+
+pub use error::JournalError;
+pub use fingerprint::Fingerprint;
+pub use record::{
+    Accept, Begin, CancelledUnheard, ConversationKey, Key, Mark, NewAsk, Partial, PrincipalId,
+    Record, Start, Terms, Turn,
+};
+pub use title::title_of;
+
+/// What a call to the journal comes back with.
+pub type Result<T> = std::result::Result<T, JournalError>;
+
+/// The store of every ask.
+#[async_trait]
+pub trait Journal: Send + Sync + 'static {
+    /// The principal that owns the archive and needs no sign-in on loopback.
+    fn local_principal(&self) -> PrincipalId;
+
+    /// That principal in this archive, as pages know it.
+    fn local_owner(&self) -> Owner;
+
+    /// The ask of this id, if the principal ever had one.
+    async fn find(&self, key: Key) -> Result<Option<Record>>;
+
+    /// Makes a new ask durable, marked as calling at once where [`NewAsk::start`] is given and no
+    /// earlier ask of the conversation is unsettled. A known id is left as it is, save that an ask
+    /// cancelled before it arrived gets its question.
+    async fn accept(&self, ask: NewAsk) -> Result<Accept>;
+
+    /// Marks an accepted ask as calling, unless an earlier one of its conversation is unsettled. To
+    /// repeat it is no second start.
+    async fn begin(&self, key: Key, start: Start) -> Result<Begin>;
+
+    /// Adds to the partial text of an ask that is being called. To repeat it with the same offsets
+    /// replaces what the first attempt may have left.
+    async fn append(&self, key: Key, partial: Partial) -> Result<()>;
+
+    /// Settles an ask, in one transaction with its receipt. Returns the outcome as stored: the one
+    /// given, or the one it had settled with before.
+    async fn settle(&self, key: Key, outcome: Outcome) -> Result<Outcome>;
+
+    /// Records an id as cancelled that was never heard of. A known id is left as it is.
+    async fn cancel_unheard(&self, cancelled: CancelledUnheard) -> Result<Record>;
+
+    /// Puts an ask back from calling to accepted and forgets its partial text, because its run is
+    /// safe to repeat. How often it was started is remembered.
+    async fn requeue(&self, key: Key) -> Result<()>;
+
+    /// Every unsettled ask of every principal, in the order of arrival: what a crash may have left.
+    async fn unsettled(&self) -> Result<Vec<Record>>;
+
+    /// Settled turns of a conversation with text and without a successor, newest first, beginning
+    /// before `seq`; as many as are needed to reach `bytes` of questions and answers.
+    async fn history(
+        &self,
+        conversation: ConversationKey,
+        seq: u64,
+        bytes: usize,
+    ) -> Result<Vec<Turn>>;
+
+    /// A page of a conversation: at most `limit` of its turns, those with a `seq` below `before`, or
+    /// the newest.
+    async fn conversation(
+        &self,
+        conversation: ConversationKey,
+        before: Option<u64>,
+        limit: u32,
+    ) -> Result<Option<Conversation>>;
+
+    /// Ends the journal: what was handed in is committed, everything later fails.
+    async fn close(&self);
+}
+
+impl Key {
+    /// The ask of this id in the principal's namespace.
+    pub const fn new(principal: PrincipalId, request_id: RequestId) -> Self {
+        Self { principal, request_id }
+    }
+}
+
+impl ConversationKey {
+    /// The conversation of this id in the principal's namespace.
+    pub const fn new(principal: PrincipalId, id: ConversationId) -> Self {
+        Self { principal, id }
+    }
+}

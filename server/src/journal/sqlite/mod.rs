@@ -1,0 +1,232 @@
+//! The journal in SQLite, embedded in the process.
+//!
+//! One connection writes ([`writer`]), several read ([`readers`]); write-ahead logging keeps the one
+//! from holding up the others. Nothing outside this folder knows SQL.
+
+mod asks;
+mod migrate;
+mod open;
+mod readers;
+mod reads;
+mod rows;
+mod writer;
+
+#[cfg(test)]
+mod tests;
+
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use async_trait::async_trait;
+use holdfast_protocol::{Conversation, Outcome, Owner};
+use rusqlite::{Connection, params};
+use tokio::sync::{mpsc, oneshot};
+
+pub use self::open::{FILE, OpenError};
+pub use self::writer::Drive;
+
+use self::readers::Readers;
+use self::writer::{Command, Driven, Write, Writer, command};
+use super::{
+    Accept, Begin, CancelledUnheard, ConversationKey, Journal, JournalError, Key, NewAsk, Partial,
+    PrincipalId, Record, Result, Start, Turn,
+};
+
+/// The opaque parts of an owner, used when an archive comes into being.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Identity {
+    /// Of the archive.
+    pub archive: String,
+    /// Of the principal that owns it.
+    pub principal: String,
+}
+
+impl Identity {
+    /// A fresh one: 122 random bits in each part.
+    pub fn random() -> Self {
+        let part = || uuid::Uuid::new_v4().simple().to_string();
+        Self { archive: part(), principal: part() }
+    }
+}
+
+/// How to open an archive.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// The data folder, created where it is missing.
+    pub folder: PathBuf,
+    /// What drives the writer.
+    pub drive: Drive,
+    /// Who a new archive is and belongs to; an existing one keeps what it has.
+    pub identity: Identity,
+}
+
+/// The journal in a data folder.
+pub struct SqliteJournal {
+    local: PrincipalId,
+    owner: Owner,
+    readers: Readers,
+    commands: Mutex<Option<mpsc::Sender<Box<dyn Command>>>>,
+    ended: Mutex<Option<oneshot::Receiver<()>>>,
+    abandoned: Arc<AtomicBool>,
+}
+
+impl SqliteJournal {
+    /// Opens the archive, with a new epoch for this process. With [`Drive::Task`] it must be called
+    /// inside a runtime.
+    ///
+    /// # Errors
+    /// A sentence for whoever starts the server. What could be refused beforehand has changed
+    /// nothing on disk.
+    pub fn open(options: &Options) -> std::result::Result<Self, OpenError> {
+        let store = |source| OpenError::Store { folder: options.folder.clone(), source };
+        let opened = open::open(&options.folder)?;
+        let mut connection = opened.connection;
+        let (epoch, local, owner) = take_over(&mut connection, &options.identity).map_err(store)?;
+        let writer = Writer::new(opened.file.clone(), connection, epoch, opened.lock);
+        let driven = options
+            .drive
+            .start(writer)
+            .map_err(|source| OpenError::Folder { path: options.folder.clone(), source })?;
+        let Driven { commands, ended, abandoned } = driven;
+        Ok(Self {
+            local,
+            owner,
+            readers: Readers::new(opened.file, options.drive),
+            commands: Mutex::new(Some(commands)),
+            ended: Mutex::new(Some(ended)),
+            abandoned,
+        })
+    }
+
+    /// Ends the journal as a crash would: commands that wait are not written. Afterwards the data
+    /// folder can be opened again. For simulations.
+    pub async fn abandon(&self) {
+        self.abandoned.store(true, Ordering::Release);
+        self.end().await;
+    }
+
+    async fn end(&self) {
+        drop(self.commands.lock().unwrap_or_else(PoisonError::into_inner).take());
+        let ended = self.ended.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(ended) = ended {
+            // An error means that the writer is gone already.
+            let _ = ended.await;
+        }
+        self.readers.close();
+    }
+
+    async fn write<T, F>(&self, work: F) -> Result<T>
+    where
+        T: Send + 'static,
+        F: FnOnce(&mut Write<'_>) -> rusqlite::Result<T> + Send + 'static,
+    {
+        let gone = || JournalError::Unavailable("the writer has ended".to_owned());
+        let commands = self.commands.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let (command, result) = command(work);
+        commands.ok_or_else(gone)?.send(command).await.map_err(|_| gone())?;
+        result.await.map_err(|_| gone())?
+    }
+}
+
+/// Takes the next epoch, and the archive's identity; a new archive gets one.
+fn take_over(
+    connection: &mut Connection,
+    identity: &Identity,
+) -> rusqlite::Result<(i64, PrincipalId, Owner)> {
+    let transaction = connection.transaction()?;
+    transaction.execute(
+        "INSERT INTO archive (only_row, id, epoch, proofs) VALUES (1, ?, 0, 0)
+         ON CONFLICT DO NOTHING",
+        [&identity.archive],
+    )?;
+    transaction.execute(
+        "INSERT INTO principals (id, key, name) VALUES (1, ?, 'local') ON CONFLICT DO NOTHING",
+        params![identity.principal],
+    )?;
+    let epoch = transaction.query_row(
+        "UPDATE archive SET epoch = epoch + 1 RETURNING epoch",
+        (),
+        |row| row.get(0),
+    )?;
+    let owner: String = transaction.query_row(
+        "SELECT principals.key || '.' || archive.id FROM principals, archive
+         WHERE principals.id = 1",
+        (),
+        |row| row.get(0),
+    )?;
+    transaction.commit()?;
+    let owner = owner.parse().map_err(|error| {
+        rusqlite::Error::ToSqlConversionFailure(format!("the archive's owner: {error}").into())
+    })?;
+    Ok((epoch, PrincipalId(1), owner))
+}
+
+#[async_trait]
+impl Journal for SqliteJournal {
+    fn local_principal(&self) -> PrincipalId {
+        self.local
+    }
+
+    fn local_owner(&self) -> Owner {
+        self.owner.clone()
+    }
+
+    async fn find(&self, key: Key) -> Result<Option<Record>> {
+        self.readers.read(move |connection| asks::find(connection, key)).await
+    }
+
+    async fn accept(&self, ask: NewAsk) -> Result<Accept> {
+        self.write(move |write| asks::accept(write, &ask)).await
+    }
+
+    async fn begin(&self, key: Key, start: Start) -> Result<Begin> {
+        self.write(move |write| asks::begin(write, key, &start)).await
+    }
+
+    async fn append(&self, key: Key, partial: Partial) -> Result<()> {
+        self.write(move |write| asks::append(write, key, &partial)).await
+    }
+
+    async fn settle(&self, key: Key, outcome: Outcome) -> Result<Outcome> {
+        self.write(move |write| asks::settle(write, key, &outcome)).await
+    }
+
+    async fn cancel_unheard(&self, cancelled: CancelledUnheard) -> Result<Record> {
+        self.write(move |write| asks::cancel_unheard(write, &cancelled)).await
+    }
+
+    async fn requeue(&self, key: Key) -> Result<()> {
+        self.write(move |write| asks::requeue(write, key)).await
+    }
+
+    async fn unsettled(&self) -> Result<Vec<Record>> {
+        self.readers.read(reads::unsettled).await
+    }
+
+    async fn history(
+        &self,
+        conversation: ConversationKey,
+        seq: u64,
+        bytes: usize,
+    ) -> Result<Vec<Turn>> {
+        self.readers
+            .read(move |connection| reads::history(connection, conversation, seq, bytes))
+            .await
+    }
+
+    async fn conversation(
+        &self,
+        conversation: ConversationKey,
+        before: Option<u64>,
+        limit: u32,
+    ) -> Result<Option<Conversation>> {
+        self.readers
+            .read(move |connection| reads::conversation(connection, conversation, before, limit))
+            .await
+    }
+
+    async fn close(&self) {
+        self.end().await;
+    }
+}

@@ -1,0 +1,183 @@
+//! Opening the data folder: whether it may be touched, and the one process that may write.
+//!
+//! Everything that can be refused is refused before the first byte changes on disk.
+
+use std::fs::{self, File, TryLockError};
+use std::io::{self, Read as _};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use rusqlite::{Connection, OpenFlags};
+use thiserror::Error;
+
+use super::migrate::{APPLICATION_ID, VERSION, migrate};
+
+/// The archive's file in the data folder.
+pub const FILE: &str = "holdfast.db";
+/// Locked as long as a process writes the archive.
+const LOCK: &str = "holdfast.lock";
+/// Older releases of SQLite can lose committed writes in WAL mode.
+const SQLITE_AT_LEAST: i32 = 3_051_003;
+/// How long a statement waits for a lock; a backup may hold one for a moment.
+const BUSY: Duration = Duration::from_secs(5);
+
+/// Why a data folder cannot be used: each a sentence for whoever starts the server.
+#[derive(Debug, Error)]
+pub enum OpenError {
+    /// It cannot be created, read or written.
+    #[error("cannot use the data folder {}: {source}", path.display())]
+    Folder {
+        /// The folder or file.
+        path: PathBuf,
+        /// What the operating system says.
+        source: io::Error,
+    },
+    /// Another process has it.
+    #[error("another holdfast process is using the data folder {}", .0.display())]
+    InUse(PathBuf),
+    /// A newer Holdfast has written it.
+    #[error(
+        "the archive in {} was written by a newer holdfast (format {found}, this one knows {VERSION}); \
+         start that one, or name another folder with --data",
+        folder.display()
+    )]
+    Newer {
+        /// The folder.
+        folder: PathBuf,
+        /// The version found.
+        found: i32,
+    },
+    /// The file is something else.
+    #[error("{} is not a Holdfast archive; name another folder with --data", .0.display())]
+    Foreign(PathBuf),
+    /// SQLite is too old.
+    #[error("this binary was linked with SQLite {0}, which can lose what it has committed")]
+    OldSqlite(&'static str),
+    /// SQLite cannot open it.
+    #[error("cannot open the archive in {}: {source}", folder.display())]
+    Store {
+        /// The folder.
+        folder: PathBuf,
+        /// What SQLite says.
+        source: rusqlite::Error,
+    },
+}
+
+/// A data folder that this process alone may write, with its connection.
+pub(super) struct Opened {
+    pub(super) connection: Connection,
+    pub(super) lock: File,
+    pub(super) file: PathBuf,
+}
+
+/// Opens the archive in `folder`, creating both where they are missing.
+pub(super) fn open(folder: &Path) -> Result<Opened, OpenError> {
+    if rusqlite::version_number() < SQLITE_AT_LEAST {
+        return Err(OpenError::OldSqlite(rusqlite::version()));
+    }
+    let file = folder.join(FILE);
+    inspect(folder, &file)?;
+    create_folder(folder)?;
+    let lock = lock(folder)?;
+    let store = |source| OpenError::Store { folder: folder.to_owned(), source };
+    let mut connection = connect(&file).map_err(store)?;
+    if migrate(&mut connection).map_err(store)? {
+        // So that the version stands in the file's header, where `inspect` finds it.
+        connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", (), |_| Ok(())).map_err(store)?;
+    }
+    Ok(Opened { connection, lock, file })
+}
+
+/// Reads the header of the file without SQLite, which would leave files of its own beside it.
+fn inspect(folder: &Path, file: &Path) -> Result<(), OpenError> {
+    let mut header = [0; 100];
+    match File::open(file).and_then(|mut file| file.read_exact(&mut header)) {
+        Ok(()) => {}
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        // A crash may have left an archive without its first page.
+        Err(error) if error.kind() == io::ErrorKind::UnexpectedEof && is_empty(file) => {
+            return Ok(());
+        }
+        Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => {
+            return Err(OpenError::Foreign(file.to_owned()));
+        }
+        Err(source) => return Err(OpenError::Folder { path: file.to_owned(), source }),
+    }
+    let [version, application_id] = [60, 68].map(|at| {
+        let bytes = header.get(at..at + 4).and_then(|bytes| bytes.try_into().ok());
+        bytes.map_or(0, i32::from_be_bytes)
+    });
+    if !header.starts_with(b"SQLite format 3\0") || ![0, APPLICATION_ID].contains(&application_id) {
+        return Err(OpenError::Foreign(file.to_owned()));
+    }
+    if version > VERSION {
+        return Err(OpenError::Newer { folder: folder.to_owned(), found: version });
+    }
+    // Without our mark it may be an archive whose first migration a crash cut off, or anything else.
+    let store = |source| OpenError::Store { folder: folder.to_owned(), source };
+    if application_id == 0 && has_tables(file).map_err(store)? {
+        return Err(OpenError::Foreign(file.to_owned()));
+    }
+    Ok(())
+}
+
+fn is_empty(file: &Path) -> bool {
+    fs::metadata(file).is_ok_and(|metadata| metadata.len() == 0)
+}
+
+fn has_tables(file: &Path) -> rusqlite::Result<bool> {
+    let sql = "SELECT EXISTS (SELECT 1 FROM sqlite_schema)";
+    connect_reader(file)?.query_row(sql, (), |row| row.get(0))
+}
+
+/// Questions and answers are nobody else's business.
+fn create_folder(folder: &Path) -> Result<(), OpenError> {
+    let mut builder = fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(folder).map_err(|source| OpenError::Folder { path: folder.to_owned(), source })
+}
+
+fn lock(folder: &Path) -> Result<File, OpenError> {
+    let path = folder.join(LOCK);
+    let mut options = File::options();
+    options.write(true).create(true).truncate(false);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let refused = |source| OpenError::Folder { path: path.clone(), source };
+    let file = options.open(&path).map_err(refused)?;
+    match file.try_lock() {
+        Ok(()) => Ok(file),
+        Err(TryLockError::WouldBlock) => Err(OpenError::InUse(folder.to_owned())),
+        Err(TryLockError::Error(source)) => Err(refused(source)),
+    }
+}
+
+/// A connection that may write.
+pub(super) fn connect(file: &Path) -> rusqlite::Result<Connection> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
+        | OpenFlags::SQLITE_OPEN_CREATE
+        | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let connection = Connection::open_with_flags(file, flags)?;
+    connection.busy_timeout(BUSY)?;
+    // `FULL` syncs the log in every commit: what is said to be durable survives power loss.
+    connection.execute_batch(
+        "PRAGMA journal_mode = WAL;
+         PRAGMA synchronous = FULL;
+         PRAGMA foreign_keys = ON;
+         PRAGMA trusted_schema = OFF;
+         PRAGMA journal_size_limit = 67108864;",
+    )?;
+    connection.set_prepared_statement_cache_capacity(64);
+    Ok(connection)
+}
+
+/// A connection that only reads.
+pub(super) fn connect_reader(file: &Path) -> rusqlite::Result<Connection> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let connection = Connection::open_with_flags(file, flags)?;
+    connection.busy_timeout(BUSY)?;
+    connection.execute_batch("PRAGMA query_only = ON; PRAGMA trusted_schema = OFF;")?;
+    Ok(connection)
+}

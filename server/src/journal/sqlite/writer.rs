@@ -1,0 +1,259 @@
+//! The writer: a pump over groups of commands, and what drives it.
+//!
+//! A group is one transaction and one sync of the disk, however many asks it carries. Each command
+//! has a savepoint, so that one that cannot be does not fail its neighbours, and is replied to only
+//! after the whole group is durable.
+//!
+//! *Architecture invariant:* the pump is a plain function. A thread drives it in production, a task
+//! in a simulation, and nothing else differs between the two.
+//!
+//! *Architecture invariant:* after a commit that failed, nothing is admitted until a durable
+//! transaction has gone through that also removes whatever asks the failed group may have left: its
+//! callers were told that they were not accepted.
+
+use std::fs::File;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use rusqlite::{Connection, ErrorCode};
+use tokio::sync::{mpsc, oneshot};
+
+use super::open::connect;
+use crate::journal::{JournalError, Key, Result};
+
+/// The most commands in one group.
+const GROUP: usize = 512;
+
+/// What a command may use while it is applied.
+pub(super) struct Write<'a> {
+    pub(super) connection: &'a Connection,
+    pub(super) epoch: i64,
+    /// The asks that come into being with this group.
+    pub(super) born: &'a mut Vec<Key>,
+}
+
+/// One change, with whoever waits for it.
+pub(super) trait Command: Send {
+    fn apply(&mut self, write: &mut Write<'_>) -> rusqlite::Result<()>;
+    /// The command alone could not be: its savepoint was rolled back.
+    fn refuse(&mut self, error: JournalError);
+    /// How the group ended.
+    fn reply(self: Box<Self>, end: Result<()>);
+}
+
+struct Job<T, F> {
+    work: Option<F>,
+    done: Result<Option<T>>,
+    reply: oneshot::Sender<Result<T>>,
+}
+
+impl<T, F> Command for Job<T, F>
+where
+    T: Send,
+    F: FnOnce(&mut Write<'_>) -> rusqlite::Result<T> + Send,
+{
+    fn apply(&mut self, write: &mut Write<'_>) -> rusqlite::Result<()> {
+        if let Some(work) = self.work.take() {
+            self.done = Ok(Some(work(write)?));
+        }
+        Ok(())
+    }
+
+    fn refuse(&mut self, error: JournalError) {
+        self.done = Err(error);
+    }
+
+    fn reply(self: Box<Self>, end: Result<()>) {
+        let done = end.and(self.done).and_then(|done| {
+            done.ok_or_else(|| JournalError::Broken("a command was never applied".to_owned()))
+        });
+        // Whoever asked may have left; what was committed stays.
+        let _ = self.reply.send(done);
+    }
+}
+
+/// A command, and where its result will come.
+pub(super) fn command<T, F>(work: F) -> (Box<dyn Command>, oneshot::Receiver<Result<T>>)
+where
+    T: Send + 'static,
+    F: FnOnce(&mut Write<'_>) -> rusqlite::Result<T> + Send + 'static,
+{
+    let (reply, result) = oneshot::channel();
+    (Box::new(Job { work: Some(work), done: Ok(None), reply }), result)
+}
+
+/// The one connection that writes.
+pub(super) struct Writer {
+    file: PathBuf,
+    connection: Connection,
+    epoch: i64,
+    /// Asks that a failed group may have left behind; present until a durable transaction has
+    /// settled that they are gone.
+    doubt: Option<Vec<Key>>,
+    /// Released when the writer ends, and not before.
+    _lock: File,
+}
+
+impl Writer {
+    pub(super) const fn new(file: PathBuf, connection: Connection, epoch: i64, lock: File) -> Self {
+        Self { file, connection, epoch, doubt: None, _lock: lock }
+    }
+
+    /// Applies a group in one transaction and replies to each of its commands.
+    pub(super) fn pump(&mut self, mut group: Vec<Box<dyn Command>>) {
+        let mut born = Vec::new();
+        let end = self.commit(&mut group, &mut born);
+        if let Err(error) = &end {
+            tracing::error!(%error, commands = group.len(), "a group of writes failed");
+            self.doubt.get_or_insert_default().append(&mut born);
+        }
+        for command in group {
+            command.reply(end.clone());
+        }
+    }
+
+    fn commit(&mut self, group: &mut [Box<dyn Command>], born: &mut Vec<Key>) -> Result<()> {
+        self.settle_doubt()?;
+        let connection = &self.connection;
+        let run = |sql| connection.prepare_cached(sql)?.execute(());
+        run("BEGIN IMMEDIATE").map_err(fault)?;
+        let applied = check_epoch(connection, self.epoch).and_then(|()| {
+            let mut write = Write { connection, epoch: self.epoch, born };
+            for command in group {
+                run("SAVEPOINT command").map_err(fault)?;
+                if let Err(error) = command.apply(&mut write) {
+                    // SQLite may have rolled back everything on its own.
+                    if spoils_the_group(&error) || connection.is_autocommit() {
+                        return Err(fault(error));
+                    }
+                    run("ROLLBACK TO command").map_err(fault)?;
+                    let error = fault(error);
+                    tracing::error!(%error, "a write was refused");
+                    command.refuse(error);
+                }
+                run("RELEASE command").map_err(fault)?;
+            }
+            run("COMMIT").map_err(fault)
+        });
+        if applied.is_err() && !connection.is_autocommit() {
+            // Where even this fails, the connection is dropped before the next group.
+            let _ = run("ROLLBACK");
+        }
+        applied.map(|_| ())
+    }
+
+    fn settle_doubt(&mut self) -> Result<()> {
+        let Some(doubtful) = &self.doubt else { return Ok(()) };
+        self.connection = connect(&self.file).map_err(fault)?;
+        let transaction = self.connection.transaction().map_err(fault)?;
+        check_epoch(&transaction, self.epoch)?;
+        for key in doubtful {
+            super::asks::unmake(&transaction, *key).map_err(fault)?;
+        }
+        // Also where there is nothing to remove: an empty transaction would prove nothing.
+        transaction.execute("UPDATE archive SET proofs = proofs + 1", ()).map_err(fault)?;
+        transaction.commit().map_err(fault)?;
+        tracing::info!("the archive can be written again");
+        self.doubt = None;
+        Ok(())
+    }
+}
+
+/// A process whose epoch is over must not write: another one has classified its asks.
+fn check_epoch(connection: &Connection, epoch: i64) -> Result<()> {
+    let current: i64 = connection
+        .prepare_cached("SELECT epoch FROM archive")
+        .and_then(|mut statement| statement.query_row((), |row| row.get(0)))
+        .map_err(fault)?;
+    if current == epoch { Ok(()) } else { Err(JournalError::Stale) }
+}
+
+/// Whether an error says something about the store rather than about the one command.
+fn spoils_the_group(error: &rusqlite::Error) -> bool {
+    matches!(
+        error.sqlite_error_code(),
+        Some(
+            ErrorCode::DatabaseBusy
+                | ErrorCode::DatabaseLocked
+                | ErrorCode::OutOfMemory
+                | ErrorCode::ReadOnly
+                | ErrorCode::SystemIoFailure
+                | ErrorCode::DatabaseCorrupt
+                | ErrorCode::DiskFull
+                | ErrorCode::CannotOpen
+                | ErrorCode::FileLockingProtocolFailed
+                | ErrorCode::PermissionDenied
+                | ErrorCode::NotADatabase
+        )
+    )
+}
+
+/// What an error of SQLite means to whoever called the journal.
+pub(super) fn fault(error: rusqlite::Error) -> JournalError {
+    if spoils_the_group(&error) {
+        JournalError::Unavailable(error.to_string())
+    } else {
+        JournalError::Broken(error.to_string())
+    }
+}
+
+/// What drives the pump.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Drive {
+    /// A thread of its own; while it syncs one group, the next one gathers.
+    Thread,
+    /// A task on the current runtime, which it blocks: for simulations, where order must not depend
+    /// on threads.
+    Task,
+}
+
+/// The way to a driven writer.
+pub(super) struct Driven {
+    pub(super) commands: mpsc::Sender<Box<dyn Command>>,
+    /// Resolves when the writer has ended and its lock is released.
+    pub(super) ended: oneshot::Receiver<()>,
+    /// Set to let the commands that wait go unwritten.
+    pub(super) abandoned: Arc<AtomicBool>,
+}
+
+impl Drive {
+    pub(super) fn start(self, mut writer: Writer) -> std::io::Result<Driven> {
+        let (commands, mut queue) = mpsc::channel(GROUP);
+        let (over, ended) = oneshot::channel();
+        let abandoned = Arc::new(AtomicBool::new(false));
+        let is_abandoned = Arc::clone(&abandoned);
+        let mut turn = move |queue: &mut mpsc::Receiver<Box<dyn Command>>, first| {
+            let mut group = vec![first];
+            while group.len() < GROUP
+                && let Ok(next) = queue.try_recv()
+            {
+                group.push(next);
+            }
+            if !is_abandoned.load(Ordering::Acquire) {
+                writer.pump(group);
+            }
+        };
+        match self {
+            Self::Thread => {
+                std::thread::Builder::new().name("journal".to_owned()).spawn(move || {
+                    while let Some(first) = queue.blocking_recv() {
+                        turn(&mut queue, first);
+                    }
+                    drop(turn);
+                    let _ = over.send(());
+                })?;
+            }
+            Self::Task => {
+                tokio::spawn(async move {
+                    while let Some(first) = queue.recv().await {
+                        turn(&mut queue, first);
+                    }
+                    drop(turn);
+                    let _ = over.send(());
+                });
+            }
+        }
+        Ok(Driven { commands, ended, abandoned })
+    }
+}

@@ -1,0 +1,117 @@
+//! Finding out what a claimed id is, and making it durable where it is new.
+
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+
+use futures_util::FutureExt as _;
+
+use super::classify::{Verdict, verdict};
+use super::end::End;
+use super::live::Live;
+use super::slots::Slot;
+use super::{Cancellation, Phase, Refusal, Runs, Submission};
+use crate::journal::{Accept, CancelledUnheard, Mark, Record, Start};
+
+impl Runs {
+    /// The task behind a submission: from its admission to its settlement.
+    pub(super) async fn admit(self, live: Arc<Live>, submission: Submission) {
+        let admission = self.admission(submission).await;
+        self.see_through(&live, admission).await;
+    }
+
+    /// The task behind the cancel of an id that nobody has under way.
+    pub(super) async fn cancel_unheard(self, live: Arc<Live>, cancellation: Cancellation) {
+        let admission = self.cancelled_unheard(cancellation).await;
+        self.see_through(&live, admission.map(|record| (record, None))).await;
+    }
+
+    /// Publishes what an id turned out to be, and runs it to its end where it has none yet.
+    pub(super) async fn see_through(
+        &self,
+        live: &Live,
+        admission: Result<(Record, Option<Slot>), Refusal>,
+    ) {
+        let registry = &self.0.registry;
+        let (record, slot) = match admission {
+            Ok(admitted) => admitted,
+            Err(refusal) => {
+                // First, so that whoever hears of it can claim the id anew.
+                registry.release(live.key());
+                live.refuse(refusal);
+                return;
+            }
+        };
+        live.know(record.outcome.clone(), record.fingerprint, record.submissions);
+        if record.mark != Mark::Settled {
+            let run = AssertUnwindSafe(self.conduct(live, &record, slot));
+            if run.catch_unwind().await.is_err() {
+                // The panic hook has logged where. An ask must not be left running with nobody
+                // running it.
+                self.settle(live, End::panicked(&*self.0.provider)).await;
+            }
+        }
+        registry.release(live.key());
+    }
+
+    async fn admission(&self, submission: Submission) -> Result<(Record, Option<Slot>), Refusal> {
+        let journal = &self.0.journal;
+        let known = journal.find(submission.key).await?;
+        match &known {
+            Some(known) if !known.lacks_question() => return self.taken_up(known.clone()).await,
+            None if *self.0.phase.borrow() >= Phase::Draining => return Err(Refusal::ShuttingDown),
+            _ => {}
+        }
+        let slot = self.0.slots.try_take();
+        let start = slot.as_ref().map(|_| self.mark());
+        let ask = submission.arriving(self.0.clock.now(), start);
+        match (journal.accept(ask).await, known) {
+            (Ok(Accept::New(record)), _) if matches!(record.mark, Mark::Calling { .. }) => {
+                Ok((record, slot))
+            }
+            (Ok(Accept::New(record) | Accept::Known(record)), _) => Ok((record, None)),
+            (Ok(Accept::InvalidRetryOf), _) => Err(Refusal::InvalidRetryOf),
+            (Ok(Accept::AlreadyRetried(first)), _) => Err(Refusal::AlreadyRetried(first)),
+            // Cancelled before it arrived, and settled: that its question could not be added
+            // changes nothing about it.
+            (Err(_), Some(known)) => Ok((known, None)),
+            (Err(error), None) => Err(error.into()),
+        }
+    }
+
+    async fn cancelled_unheard(&self, cancellation: Cancellation) -> Result<Record, Refusal> {
+        let key = cancellation.key;
+        if let Some(known) = self.0.journal.find(key).await? {
+            return Ok(self.taken_up(known).await?.0);
+        }
+        let now = self.0.clock.now();
+        let cancelled = CancelledUnheard {
+            principal: key.principal,
+            outcome: End::cancelled_unheard(key.request_id, cancellation.conversation_id, now),
+            ask: cancellation.ask.map(|ask| ask.arriving(now, None)),
+        };
+        Ok(self.0.journal.cancel_unheard(cancelled).await?)
+    }
+
+    /// A known ask that nobody has under way. It has settled; should it not have, it is treated as
+    /// one that a crash left.
+    async fn taken_up(&self, record: Record) -> Result<(Record, Option<Slot>), Refusal> {
+        if record.mark == Mark::Settled {
+            return Ok((record, None));
+        }
+        match verdict(&record, self.0.clock.now()) {
+            Verdict::Keep => Ok((record, None)),
+            verdict => {
+                self.put_right(&record, verdict).await?;
+                let key = record.key();
+                let record = self.0.journal.find(key).await?.unwrap_or(record);
+                Ok((record, None))
+            }
+        }
+    }
+
+    /// What the journal is told before a provider is called.
+    pub(super) fn mark(&self) -> Start {
+        let provider = &self.0.provider;
+        Start { provider: provider.name().to_owned(), billable: !provider.is_in_process() }
+    }
+}

@@ -1,0 +1,184 @@
+//! Conducting an ask: its turn, its run, its settlement.
+
+use std::convert::Infallible;
+use std::sync::OnceLock;
+use std::time::Duration;
+
+use futures_util::FutureExt as _;
+use holdfast_protocol::{Outcome, State};
+use tokio::time::{Instant, sleep, timeout_at};
+
+use super::Runs;
+use super::end::{End, Run};
+use super::line::Place;
+use super::live::{Live, Progress, Stop};
+use super::slots::Slot;
+use crate::ask::{self, Asked};
+use crate::journal::{Begin, Partial, Record};
+use crate::provider::Piece;
+
+/// Partial text is journalled at least this often while it comes …
+const PARTIAL_EVERY: Duration = Duration::from_millis(250);
+/// … or as soon as there is so much of it, in bytes.
+const PARTIAL_BYTES: usize = 4096;
+/// How long to wait before the journal is asked again.
+const AGAIN: Duration = Duration::from_millis(500);
+
+/// What became of the wait for a turn.
+enum Turn {
+    Begun(Slot),
+    Cancelled,
+    Settled(Outcome),
+}
+
+impl Runs {
+    /// Runs an unsettled ask to its end. `slot` is there if it is marked as calling already.
+    pub(super) async fn conduct(&self, live: &Live, record: &Record, slot: Option<Slot>) {
+        let Some(asked) = Asked::of(record) else {
+            // The store has a rule that every unsettled ask has its question.
+            return self.settle(live, End::unreadable()).await;
+        };
+        let place = self.0.registry.lines.enter(asked.conversation, asked.seq);
+        live.stand(place.position());
+        let turn = match slot {
+            Some(slot) => Turn::Begun(slot),
+            None => tokio::select! {
+                biased;
+                _ = live.stopped(|stop| stop == Stop::Cancel) => Turn::Cancelled,
+                turn = self.turn(live, &place) => turn,
+            },
+        };
+        match turn {
+            Turn::Begun(_slot) => {
+                live.enter(State::Running);
+                let end = self.run(live, &asked).await;
+                self.settle(live, end).await;
+            }
+            Turn::Cancelled => self.settle(live, End::cancelled_in_line()).await,
+            Turn::Settled(outcome) => live.settle(outcome),
+        }
+    }
+
+    /// Waits until the ask is the first of its conversation, a slot is free, and the journal has
+    /// marked it.
+    async fn turn(&self, live: &Live, place: &Place) -> Turn {
+        loop {
+            place.first().await;
+            let slot = self.0.slots.take().await;
+            match self.0.journal.begin(live.key(), self.mark()).await {
+                Ok(Begin::Begun) => return Turn::Begun(slot),
+                Ok(Begin::Settled(outcome)) => return Turn::Settled(outcome),
+                // An earlier ask is durable already and about to enter the line.
+                Ok(Begin::NotYet) => {}
+                Err(error) => tracing::warn!(%error, "a run cannot begin yet"),
+            }
+            drop(slot);
+            sleep(AGAIN).await;
+        }
+    }
+
+    /// One run: context, generation, and the journal beside it.
+    async fn run(&self, live: &Live, asked: &Asked) -> End {
+        let started = Instant::now();
+        let provider = &*self.0.provider;
+        let mut run = Run::new(provider);
+        match ask::context(&*self.0.journal, asked).await {
+            Ok(context) => run.context = context,
+            Err(error) => {
+                tracing::error!(%error, "the context of an ask could not be read");
+                return run.without_context();
+            }
+        }
+        if let Some(stop) = live.stopped(|_| true).now_or_never() {
+            return run.stopped(stop, started.elapsed());
+        }
+        let call = asked.call(&run.context);
+        let first_text = OnceLock::new();
+        let mut pieces = |piece: Piece| {
+            if matches!(piece, Piece::Text(_)) {
+                first_text.get_or_init(|| started.elapsed());
+            }
+            live.push(piece);
+        };
+        run.called = !provider.is_in_process();
+        let ended = tokio::select! {
+            biased;
+            ended = ask::generate(provider, &call, self.0.settings.patience, &mut pieces) => Ok(ended),
+            stop = live.stopped(|_| true) => Err(stop),
+            never = self.journal_pieces(live) => match never {},
+        };
+        run.first_text = first_text.into_inner();
+        match ended {
+            Ok(ended) => run.ended(ended, started.elapsed()),
+            Err(stop) => run.stopped(stop, started.elapsed()),
+        }
+    }
+
+    /// Journals the text as it comes, so that a crash leaves it.
+    async fn journal_pieces(&self, live: &Live) -> Infallible {
+        let mut progress = live.watch();
+        let mut journalled = Lengths::default();
+        let mut last = Instant::now();
+        let mut failing = false;
+        loop {
+            // Errors of the watch cannot be: the sender is the ask's own.
+            let _ = progress.wait_for(|progress| journalled.missing(progress) > 0).await;
+            let enough = progress.wait_for(|p| journalled.missing(p) >= PARTIAL_BYTES);
+            let _ = timeout_at(last + PARTIAL_EVERY, enough).await;
+            let partial = journalled.partial(&progress.borrow(), live.submissions());
+            let now = journalled.after(&partial);
+            match self.0.journal.append(live.key(), partial).await {
+                Ok(()) => {
+                    journalled = now;
+                    failing = false;
+                }
+                Err(error) => {
+                    if !std::mem::replace(&mut failing, true) {
+                        tracing::warn!(%error, "partial text cannot be journalled");
+                    }
+                    sleep(PARTIAL_EVERY).await;
+                }
+            }
+            last = Instant::now();
+        }
+    }
+}
+
+/// How much of an answer is journalled, in bytes.
+#[derive(Clone, Copy, Default)]
+struct Lengths {
+    text: usize,
+    reasoning: usize,
+}
+
+impl Lengths {
+    /// How many bytes have come since.
+    fn missing(self, progress: &Progress) -> usize {
+        progress.answer().map_or(0, |answer| {
+            let reasoning = answer.reasoning.as_deref().unwrap_or_default();
+            (answer.text.len() + reasoning.len()).saturating_sub(self.text + self.reasoning)
+        })
+    }
+
+    /// What has come since.
+    fn partial(self, progress: &Progress, submissions: u32) -> Partial {
+        let since = |text: &str, at| text.get(at..).unwrap_or_default().to_owned();
+        let answer = progress.answer();
+        let text = answer.map_or("", |answer| &answer.text);
+        let reasoning = answer.and_then(|answer| answer.reasoning.as_deref()).unwrap_or_default();
+        Partial {
+            text_offset: self.text as u64,
+            text: since(text, self.text),
+            reasoning_offset: self.reasoning as u64,
+            reasoning: since(reasoning, self.reasoning),
+            submissions,
+        }
+    }
+
+    const fn after(self, partial: &Partial) -> Self {
+        Self {
+            text: self.text + partial.text.len(),
+            reasoning: self.reasoning + partial.reasoning.len(),
+        }
+    }
+}

@@ -1,0 +1,281 @@
+//! Runs: each ask is executed once, by the server, whoever is or is not looking.
+//!
+//! Here belong the claim on an id, the queue of a conversation, the run itself, its fan-out to those
+//! who look, its cancellation, its settlement, what a crash left, and the drain. Not here: HTTP, SQL,
+//! and what an answer is made of (`ask`).
+//!
+//! *Architecture invariant:* a run belongs to the server. No future of a connection owns any part of
+//! it, so dropping one at any point changes nothing.
+//!
+//! *Architecture invariant:* for one id there is at most one [`Live`], and whoever submits, looks up or
+//! cancels meets it there. An id without one is in the journal, settled, or was never accepted.
+//!
+//! *Architecture invariant:* nothing is said to be accepted or settled that the journal has not said.
+
+mod admit;
+mod classify;
+mod conduct;
+mod drain;
+mod end;
+mod line;
+mod live;
+mod registry;
+mod settle;
+mod slots;
+mod submission;
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use holdfast_protocol::{Conversation, ConversationId, Outcome};
+use thiserror::Error;
+use tokio::sync::watch;
+use tokio::task::JoinSet;
+use tokio::time::{Instant, sleep_until, timeout};
+
+pub use submission::{Cancellation, Submission};
+
+use self::live::{Live, Stop};
+use self::registry::{Claim, Registry};
+use self::slots::Slots;
+use crate::ask::Patience;
+use crate::clock::Clock;
+use crate::journal::{ConversationKey, Journal, JournalError, Key};
+use crate::provider::Provider;
+
+/// How long the admission of an ask may take before its submitter is told that it is uncertain.
+const ADMISSION: Duration = Duration::from_secs(20);
+
+/// How runs behave.
+#[derive(Clone, Copy, Debug)]
+pub struct Settings {
+    /// How many conversations run side by side.
+    pub side_by_side: usize,
+    /// How long a provider may take.
+    pub patience: Patience,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self { side_by_side: 8, patience: Patience::default() }
+    }
+}
+
+/// Why something was not done.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum Refusal {
+    /// The id is known with another payload, or in another conversation.
+    #[error("the id is known with another payload or in another conversation")]
+    Mismatch,
+    /// `retry_of` names no own, settled ask of the conversation.
+    #[error("`retry_of` names no own, settled ask of the conversation")]
+    InvalidRetryOf,
+    /// `retry_of` names an ask that this one repeats already.
+    #[error("already asked again by {0}")]
+    AlreadyRetried(holdfast_protocol::RequestId),
+    /// No new asks: the server is going down.
+    #[error("the server is going down")]
+    ShuttingDown,
+    /// The journal failed.
+    #[error(transparent)]
+    Journal(#[from] JournalError),
+}
+
+/// How far the server is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Phase {
+    /// What a crash left is not classified yet.
+    Starting,
+    /// Asks are taken.
+    Serving,
+    /// No new ones are; those that run may end.
+    Draining,
+    /// Nothing runs any more, and nobody needs to wait.
+    Closed,
+}
+
+/// All runs of the process. Clones are the same.
+#[derive(Clone)]
+pub struct Runs(Arc<Inner>);
+
+struct Inner {
+    journal: Arc<dyn Journal>,
+    provider: Arc<dyn Provider>,
+    clock: Arc<dyn Clock>,
+    settings: Settings,
+    registry: Registry,
+    slots: Slots,
+    phase: watch::Sender<Phase>,
+    tasks: Mutex<JoinSet<()>>,
+}
+
+impl Runs {
+    /// Nothing runs yet, and nothing is taken before [`Runs::start`] has classified the journal.
+    pub fn new(
+        journal: Arc<dyn Journal>,
+        provider: Arc<dyn Provider>,
+        clock: Arc<dyn Clock>,
+        settings: Settings,
+    ) -> Self {
+        let phase = watch::Sender::new(Phase::Starting);
+        Self(Arc::new(Inner {
+            journal,
+            provider,
+            clock,
+            slots: Slots::new(settings.side_by_side, phase.subscribe()),
+            settings,
+            registry: Registry::default(),
+            phase,
+            tasks: Mutex::default(),
+        }))
+    }
+
+    /// Begins, in the background, to take up what the last stop left. The phase says when that is
+    /// done.
+    pub fn start(&self) {
+        let runs = self.clone();
+        self.spawn(async move { runs.take_up().await });
+    }
+
+    /// How far the server is, now and from now on.
+    pub fn phase(&self) -> watch::Receiver<Phase> {
+        self.0.phase.subscribe()
+    }
+
+    /// Takes an ask, or attaches to it where its id is known, and waits for its end at most `wait`.
+    /// The outcome is durable as far as it says.
+    pub async fn submit(&self, submission: Submission, wait: Duration) -> Result<Outcome, Refusal> {
+        let key = submission.key;
+        let deadline = Instant::now() + wait;
+        loop {
+            let (live, is_mine) = match self.0.registry.claim(key) {
+                Claim::Mine(live) => {
+                    self.spawn(self.clone().admit(Arc::clone(&live), submission.clone()));
+                    (live, true)
+                }
+                Claim::Theirs(live) => (live, false),
+            };
+            match admitted(&live).await? {
+                Ok(()) => {}
+                Err(refusal) if is_mine => return Err(refusal),
+                // It was another submission that was refused; this one may fare better.
+                Err(_) => continue,
+            }
+            if !live.is_same_ask(submission.conversation_id, Some(submission.fingerprint)) {
+                return Err(Refusal::Mismatch);
+            }
+            if !is_mine {
+                live.count_submission();
+            }
+            return Ok(self.wait(&live, deadline).await);
+        }
+    }
+
+    /// What became of an ask, waiting for its end at most `wait`. Never starts or changes anything.
+    pub async fn look_up(
+        &self,
+        key: Key,
+        conversation_id: ConversationId,
+        wait: Duration,
+    ) -> Result<Outcome, Refusal> {
+        let deadline = Instant::now() + wait;
+        let unknown = Outcome::unknown(key.request_id, conversation_id);
+        let mut live = self.0.registry.get(key).filter(|live| live.is_admitted());
+        if live.is_none() {
+            match self.0.journal.find(key).await? {
+                None => return Ok(unknown),
+                Some(record) if record.outcome.conversation_id != conversation_id => {
+                    return Ok(unknown);
+                }
+                Some(record) if record.outcome.status.is_settled() => return Ok(record.outcome),
+                // It was accepted, or settled, while the journal was being read.
+                Some(record) => {
+                    live = self.0.registry.get(key).filter(|live| live.is_admitted());
+                    if live.is_none() {
+                        return Ok(record.outcome);
+                    }
+                }
+            }
+        }
+        match live {
+            Some(live) if live.is_same_ask(conversation_id, None) => {
+                Ok(self.wait(&live, deadline).await)
+            }
+            _ => Ok(unknown),
+        }
+    }
+
+    /// Cancels an ask in whatever state it is, and returns what became of it, which may be what it
+    /// had settled as before. Waits at most `wait` for that.
+    pub async fn cancel(
+        &self,
+        cancellation: Cancellation,
+        wait: Duration,
+    ) -> Result<Outcome, Refusal> {
+        let key = cancellation.key;
+        let deadline = Instant::now() + wait;
+        loop {
+            let (live, is_mine) = match self.0.registry.claim(key) {
+                Claim::Mine(live) => {
+                    self.spawn(
+                        self.clone().cancel_unheard(Arc::clone(&live), cancellation.clone()),
+                    );
+                    (live, true)
+                }
+                Claim::Theirs(live) => (live, false),
+            };
+            match admitted(&live).await? {
+                Ok(()) => {}
+                Err(refusal) if is_mine => return Err(refusal),
+                Err(_) => continue,
+            }
+            if !live.is_same_ask(cancellation.conversation_id, None) {
+                return Err(Refusal::Mismatch);
+            }
+            live.stop(Stop::Cancel);
+            return Ok(self.wait(&live, deadline).await);
+        }
+    }
+
+    /// A page of a conversation; its turns under way are as they stand now, not as last journalled.
+    pub async fn conversation(
+        &self,
+        key: ConversationKey,
+        before: Option<u64>,
+        limit: u32,
+    ) -> Result<Option<Conversation>, Refusal> {
+        let Some(mut conversation) = self.0.journal.conversation(key, before, limit).await? else {
+            return Ok(None);
+        };
+        for turn in conversation.turns.iter_mut().filter(|turn| !turn.status.is_settled()) {
+            let key = Key::new(key.principal, turn.request_id);
+            *turn = self.look_up(key, turn.conversation_id, Duration::ZERO).await?;
+        }
+        Ok(Some(conversation))
+    }
+
+    /// Waits until the ask has settled, the time is up, or the server is about to end.
+    async fn wait(&self, live: &Live, deadline: Instant) -> Outcome {
+        let mut phase = self.0.phase.subscribe();
+        tokio::select! {
+            biased;
+            () = live.settled() => {}
+            _ = phase.wait_for(|phase| *phase == Phase::Closed) => {}
+            () = sleep_until(deadline) => {}
+        }
+        live.outcome()
+    }
+
+    /// Runs a task that belongs to the server.
+    fn spawn(&self, task: impl Future<Output = ()> + Send + 'static) {
+        let mut tasks = self.0.tasks.lock().unwrap_or_else(PoisonError::into_inner);
+        while tasks.try_join_next().is_some() {}
+        tasks.spawn(task);
+    }
+}
+
+/// Waits for an admission, which takes one commit; a disk that hangs is a failing one.
+async fn admitted(live: &Live) -> Result<Result<(), Refusal>, Refusal> {
+    let late = |_| JournalError::Unavailable("no reply in time".to_owned());
+    Ok(timeout(ADMISSION, live.admitted()).await.map_err(late)?)
+}

@@ -1,0 +1,52 @@
+//! Every ask under way, by its id.
+
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use super::line::Lines;
+use super::live::Live;
+use crate::journal::Key;
+
+/// The asks under way.
+#[derive(Default)]
+pub(super) struct Registry {
+    live: Mutex<HashMap<Key, Arc<Live>>>,
+    pub(super) lines: Lines,
+}
+
+/// The result of a claim on an id.
+pub(super) enum Claim {
+    /// Nobody had it: the claimant must find out what it is, and release it.
+    Mine(Arc<Live>),
+    /// Somebody has it: the claimant attaches.
+    Theirs(Arc<Live>),
+}
+
+impl Registry {
+    /// Claims an id.
+    pub(super) fn claim(&self, key: Key) -> Claim {
+        match self.lock().entry(key) {
+            Entry::Occupied(entry) => Claim::Theirs(Arc::clone(entry.get())),
+            Entry::Vacant(entry) => Claim::Mine(Arc::clone(entry.insert(Arc::new(Live::new(key))))),
+        }
+    }
+
+    pub(super) fn get(&self, key: Key) -> Option<Arc<Live>> {
+        self.lock().get(&key).cloned()
+    }
+
+    /// Forgets an ask that has settled or was refused; the journal knows the rest.
+    pub(super) fn release(&self, key: Key) {
+        self.lock().remove(&key);
+    }
+
+    pub(super) fn all(&self) -> Vec<Arc<Live>> {
+        self.lock().values().cloned().collect()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<Key, Arc<Live>>> {
+        // No code that can panic runs under it.
+        self.live.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

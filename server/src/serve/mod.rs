@@ -1,0 +1,134 @@
+//! `holdfast serve`: the parts that only a real process has.
+//!
+//! Everything that can be wrong with a start is found out before anything is changed, and told in
+//! one sentence. Then: sockets, signals, and an end that is honest about what runs.
+
+mod connections;
+mod offers;
+mod provider;
+
+use std::io::Write as _;
+use std::net::SocketAddr;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::net::TcpListener;
+use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio::sync::watch;
+use tokio::time::{sleep, timeout};
+use tracing_subscriber::EnvFilter;
+
+use crate::app::{App, Parts};
+use crate::clock::SystemClock;
+use crate::config::Config;
+use crate::journal::Journal as _;
+use crate::journal::sqlite::{Drive, Identity, Options, SqliteJournal};
+use crate::page;
+use crate::runs::Settings;
+
+/// How long open exchanges may take to end once nothing runs any more.
+const GOODBYE: Duration = Duration::from_secs(3);
+
+/// Serves until told to stop. The code says whether every answer was archived.
+///
+/// # Errors
+/// The sentence of a wrong start. Nothing has been changed on disk.
+pub fn run(config: Config) -> Result<ExitCode, String> {
+    if page::IS_PLACEHOLDER {
+        return Err(page::PLACEHOLDER_REFUSAL.to_owned());
+    }
+    log();
+    let runtime = tokio::runtime::Runtime::new()
+        .map_err(|error| format!("cannot start any threads: {error}"))?;
+    runtime.block_on(serve(config))
+}
+
+/// To standard error; never a question, an answer or a key.
+fn log() {
+    let filter = EnvFilter::try_from_env("HOLDFAST_LOG")
+        .unwrap_or_else(|_| EnvFilter::new("warn,holdfast=info"));
+    tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).init();
+}
+
+async fn serve(config: Config) -> Result<ExitCode, String> {
+    let listener = TcpListener::bind(config.listen)
+        .await
+        .map_err(|error| format!("cannot listen on {}: {error}", config.listen))?;
+    let address = listener
+        .local_addr()
+        .map_err(|error| format!("cannot listen on {}: {error}", config.listen))?;
+    let mut signals = Signals::new().map_err(|error| format!("cannot watch signals: {error}"))?;
+    let provider = provider::build(&config)?;
+    let journal = open(&config)?;
+    let (offered, offers) = watch::channel(offers::keys(&config));
+    offers::look_around(&config, address, offered);
+
+    let app = App::start(Parts {
+        journal: Arc::clone(&journal) as _,
+        provider,
+        clock: Arc::new(SystemClock),
+        settings: Settings::default(),
+        public_url: config.public_url.clone(),
+        offers,
+    });
+    let (stop, stopping) = watch::channel(false);
+    let connections = tokio::spawn(connections::serve(listener, app.router(), stopping));
+    announce(address);
+
+    signals.next().await;
+    tracing::info!(patience = ?config.drain, "stopping: no new questions; running answers may end");
+    let unarchived = app
+        .drain(async {
+            tokio::select! {
+                () = sleep(config.drain) => {}
+                () = signals.next() => {}
+            }
+        })
+        .await;
+    stop.send_replace(true);
+    if timeout(GOODBYE, connections).await.is_err() {
+        tracing::warn!("some connections did not end in time");
+    }
+    app.abort().await;
+    journal.close().await;
+    if unarchived > 0 {
+        tracing::error!(answers = unarchived, "stopped with answers that could not be archived");
+    }
+    Ok(ExitCode::from(u8::from(unarchived > 0)))
+}
+
+fn open(config: &Config) -> Result<Arc<SqliteJournal>, String> {
+    let options =
+        Options { folder: config.data.clone(), drive: Drive::Thread, identity: Identity::random() };
+    SqliteJournal::open(&options).map(Arc::new).map_err(|error| error.to_string())
+}
+
+/// The one line on standard output, for people and for whoever started the process.
+fn announce(address: SocketAddr) {
+    let mut output = std::io::stdout().lock();
+    // Whoever closed it does not want to know.
+    let _ = writeln!(output, "listening on http://{address}/").and_then(|()| output.flush());
+}
+
+/// The signals that ask a process to end.
+struct Signals {
+    terminate: Signal,
+    interrupt: Signal,
+}
+
+impl Signals {
+    fn new() -> std::io::Result<Self> {
+        Ok(Self {
+            terminate: signal(SignalKind::terminate())?,
+            interrupt: signal(SignalKind::interrupt())?,
+        })
+    }
+
+    async fn next(&mut self) {
+        tokio::select! {
+            _ = self.terminate.recv() => {}
+            _ = self.interrupt.recv() => {}
+        }
+    }
+}
