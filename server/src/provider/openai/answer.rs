@@ -39,7 +39,7 @@ pub(super) enum Fault {
     Reported(String),
     /// A line, an event or a whole reply beyond its bound.
     Oversized,
-    /// More text, or more reasoning, than is kept.
+    /// More text than is kept.
     TooLarge,
     /// It ends without having said that it is complete.
     Ended,
@@ -61,7 +61,6 @@ pub(super) enum Progress {
 pub(super) struct Answer {
     body: Body,
     text_bytes: usize,
-    reasoning_bytes: usize,
     /// A character that is not white space has come.
     is_visible: bool,
     /// Text came in a `delta`. A `message` after that can only be the whole once more.
@@ -86,7 +85,6 @@ impl Answer {
         Self {
             body: Body::Unsure(Vec::new()),
             text_bytes: 0,
-            reasoning_bytes: 0,
             is_visible: false,
             by_delta: false,
             end: None,
@@ -250,7 +248,6 @@ impl Answer {
 
     fn hand_over(&mut self, said: chunk::Said, pieces: Pieces<'_>) -> Result<(), Fault> {
         if !said.reasoning.is_empty() {
-            self.reasoning_bytes += said.reasoning.len();
             pieces(Piece::Reasoning(said.reasoning));
         }
         if !said.text.is_empty() {
@@ -258,7 +255,7 @@ impl Answer {
             self.is_visible |= said.text.chars().any(|char| !char.is_whitespace());
             pieces(Piece::Text(said.text));
         }
-        if self.text_bytes > ANSWER_BYTES || self.reasoning_bytes > ANSWER_BYTES {
+        if self.text_bytes > ANSWER_BYTES {
             return Err(Fault::TooLarge);
         }
         Ok(())

@@ -121,7 +121,10 @@ fn the_last_event_counts_without_its_blank_line_but_only_whole() {
 #[test]
 fn what_is_after_done_is_not_read() {
     let body = format!("{}data: [DONE]\n\n{}<html>", events(&[delta("a")]), events(&[delta("b")]));
-    assert_eq!(whole(&body), (text("a"), Ok(generated(None))));
+    for cut in 0..=body.len() {
+        let heard = read([&body.as_bytes()[..cut], &body.as_bytes()[cut..]]);
+        assert_eq!(heard, (text("a"), Ok(generated(None))), "{cut}");
+    }
 }
 
 #[test]

@@ -226,3 +226,6 @@ impl Provider for OpenAi {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;
