@@ -11,6 +11,7 @@
 //! *Architecture invariant:* dropping the future of [`Provider::generate`] ends the call and closes its
 //! connection. Nothing is left running on its behalf.
 
+mod in_process;
 pub mod notes;
 pub mod openai;
 mod quote;
@@ -22,6 +23,7 @@ use std::fmt;
 use async_trait::async_trait;
 use holdfast_protocol::{FailureCode, Finish, Model, Route};
 
+pub use self::in_process::NotesProvider;
 pub use self::secret::Secret;
 
 /// Something that generates text.
