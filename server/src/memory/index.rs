@@ -6,7 +6,10 @@ use std::collections::HashMap;
 use super::lexicon::Concept;
 
 /// How quickly the tenth occurrence of a term stops mattering more than the second.
-const SATURATION: f32 = 1.2;
+const SATURATION: f32 = 2.0;
+/// What even a term tells that stands in every unit, beside its rarity: a question about the
+/// connection means it, however often the pages speak of connections.
+const COMMON: f32 = 1.0;
 
 /// What texts and questions are compared by.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -58,7 +61,7 @@ impl Index {
     /// How well the unit fits the term; 0 where it does not occur.
     pub(crate) fn score(&self, unit: usize, term: &Term) -> f32 {
         let weight = self.units.get(unit).and_then(|terms| terms.get(term)).copied().unwrap_or(0.0);
-        self.rarity(term) * weight * (SATURATION + 1.0) / (SATURATION + weight)
+        (COMMON + self.rarity(term)) * weight * (SATURATION + 1.0) / (SATURATION + weight)
     }
 
     /// The inverse document frequency, never negative.

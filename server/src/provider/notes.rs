@@ -87,8 +87,8 @@ fn cut(text: &str, bytes: usize) -> (&str, &str) {
 
 impl PageRef {
     fn of(hit: &Hit<'_>) -> Self {
-        // Scores of hits grow without bound, and most lie between 5 and 20.
-        Self { slug: hit.page.slug, title: hit.page.title, score: hit.score / (hit.score + 5.0) }
+        // Scores of hits grow without bound, and most lie between 5 and 30.
+        Self { slug: hit.page.slug, title: hit.page.title, score: hit.score / (hit.score + 10.0) }
     }
 }
 
