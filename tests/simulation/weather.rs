@@ -1,0 +1,270 @@
+//! The line between page and server, and everything that can stand on it.
+
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use axum::body::Body;
+use axum::http::{Request, header};
+use axum::response::Response;
+use holdfast_protocol::reply::{Exchange, Received, Reply, Verdict, classify};
+use holdfast_recovery::Sending;
+use http_body_util::BodyExt;
+use tokio::sync::watch;
+use tower::ServiceExt;
+
+use crate::rng::Chance;
+
+const HTML: &str = "<html><h1>504 Gateway Time-out</h1></html>";
+const FOREIGN: &str = r#"{"error":{"code":502,"message":"upstream connect error"}}"#;
+
+/// What can happen to one exchange.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Fault {
+    /// Cut before the request leaves.
+    BeforeAccept,
+    /// The server has it; the connection dies while it works.
+    WhileServing,
+    /// The server has answered; the reply is lost.
+    AfterAccept,
+    /// The body breaks off at some byte.
+    MidBody,
+    /// A proxy answers with its own page, the server having seen the request or not.
+    Gateway,
+    /// Another server's JSON.
+    ForeignJson,
+    /// The request arrives twice.
+    Duplicate,
+    /// The request arrives late.
+    Delay,
+    /// Nothing comes back until patience ends.
+    Silence,
+}
+
+/// Every kind.
+pub(crate) const FAULTS: &[Fault] = &[
+    Fault::BeforeAccept,
+    Fault::WhileServing,
+    Fault::AfterAccept,
+    Fault::MidBody,
+    Fault::Gateway,
+    Fault::ForeignJson,
+    Fault::Duplicate,
+    Fault::Delay,
+    Fault::Silence,
+];
+
+/// The weather over one world.
+pub(crate) struct Weather {
+    chance: Rc<Chance>,
+    /// One exchange in so many meets a fault; 0: none does.
+    pub(crate) rough: Cell<u64>,
+    /// Nothing passes at all.
+    pub(crate) outage: Cell<bool>,
+    /// The server, while it is up.
+    server: watch::Sender<Option<axum::Router>>,
+    /// Something happened in some tab.
+    pub(crate) news: tokio::sync::Notify,
+    /// How often each fault happened.
+    pub(crate) fired: RefCell<BTreeMap<Fault, u64>>,
+}
+
+impl Weather {
+    pub(crate) fn new(chance: Rc<Chance>) -> Self {
+        Self {
+            chance,
+            rough: Cell::new(0),
+            outage: Cell::new(false),
+            server: watch::Sender::new(None),
+            news: tokio::sync::Notify::new(),
+            fired: RefCell::new(BTreeMap::new()),
+        }
+    }
+
+    /// The server is reached from now on.
+    pub(crate) fn server_up(&self, router: axum::Router) {
+        self.server.send_replace(Some(router));
+    }
+
+    /// The server is gone, and with it every connection to it.
+    pub(crate) async fn server_down(&self) {
+        self.server.send_replace(None);
+        // Requests under way notice as soon as they are polled.
+        for _ in 0..8 {
+            tokio::task::yield_now().await;
+        }
+    }
+
+    fn fault(&self) -> Option<Fault> {
+        let rough = self.rough.get();
+        if rough == 0 || !self.chance.once_in(rough) {
+            return None;
+        }
+        let fault = *self.chance.pick(FAULTS)?;
+        *self.fired.borrow_mut().entry(fault).or_default() += 1;
+        Some(fault)
+    }
+
+    /// Carries one exchange there and back, as far as the weather lets it.
+    pub(crate) async fn exchange(&self, sending: &Sending) -> Verdict {
+        let patience = std::time::Duration::from_millis(sending.deadline);
+        match tokio::time::timeout(patience, self.pass(sending)).await {
+            Ok(verdict) => verdict,
+            Err(_) => judge(sending, Received::Nothing { timed_out: true }),
+        }
+    }
+
+    async fn pass(&self, sending: &Sending) -> Verdict {
+        let nothing = || judge(sending, Received::Nothing { timed_out: false });
+        tokio::time::sleep(self.chance.millis(5, 60)).await;
+        if self.outage.get() {
+            return nothing();
+        }
+        match self.fault() {
+            None => self.whole(sending, usize::MAX).await,
+            Some(Fault::BeforeAccept) => nothing(),
+            Some(Fault::WhileServing) => {
+                let life = self.chance.millis(0, 40);
+                let _cut = tokio::time::timeout(life, self.serve(sending)).await;
+                nothing()
+            }
+            Some(Fault::AfterAccept) => {
+                self.serve(sending).await;
+                nothing()
+            }
+            Some(Fault::MidBody) => {
+                let end = usize::try_from(self.chance.between(0, 400)).unwrap_or(0);
+                self.whole(sending, end).await
+            }
+            Some(Fault::Gateway) => {
+                if self.chance.once_in(2) {
+                    self.serve(sending).await;
+                }
+                let statuses = [500, 502, 503, 504, 520, 521, 522, 523, 524, 525, 526, 200];
+                let status = *self.chance.pick(&statuses).unwrap_or(&502);
+                foreign(sending, status, "text/html", HTML)
+            }
+            Some(Fault::ForeignJson) => {
+                if self.chance.once_in(2) {
+                    self.serve(sending).await;
+                }
+                foreign(sending, 502, "application/json", FOREIGN)
+            }
+            Some(Fault::Duplicate) => {
+                let (_, verdict) =
+                    tokio::join!(self.serve(sending), self.whole(sending, usize::MAX));
+                verdict
+            }
+            Some(Fault::Delay) => {
+                tokio::time::sleep(self.chance.millis(500, 20_000)).await;
+                self.whole(sending, usize::MAX).await
+            }
+            Some(Fault::Silence) => {
+                self.serve(sending).await;
+                std::future::pending().await
+            }
+        }
+    }
+
+    /// The request arrives; the reply is brought back up to `end` bytes of its body.
+    async fn whole(&self, sending: &Sending, end: usize) -> Verdict {
+        let Some((status, headers, body)) = self.serve(sending).await else {
+            return judge(sending, Received::Nothing { timed_out: false });
+        };
+        tokio::time::sleep(self.chance.millis(5, 60)).await;
+        if body.len() > end || self.outage.get() {
+            return judge(sending, Received::Nothing { timed_out: false });
+        }
+        let text = |name| headers.get(name).and_then(|value| value.to_str().ok());
+        let reply = Reply {
+            status,
+            content_type: text(header::CONTENT_TYPE),
+            retry_after: text(header::RETRY_AFTER),
+            date: text(header::DATE),
+            body: &body,
+        };
+        judge(sending, Received::Reply(reply))
+    }
+
+    /// The body of a simple read, in the same weather but for the single faults.
+    pub(crate) async fn get(&self, path: &str) -> Option<Vec<u8>> {
+        tokio::time::sleep(self.chance.millis(5, 60)).await;
+        if self.outage.get() {
+            return None;
+        }
+        let request = Request::builder().uri(path).header(header::HOST, "127.0.0.1");
+        let (status, _, body) = self.call(request.body(Body::empty()).ok()?).await?;
+        matches!(status, 200 | 202).then_some(body)
+    }
+
+    /// The server's reply, or nothing while it is down or if it goes down meanwhile.
+    async fn serve(&self, sending: &Sending) -> Option<Whole> {
+        self.call(request(sending)).await
+    }
+
+    async fn call(&self, request: Request<Body>) -> Option<Whole> {
+        let mut server = self.server.subscribe();
+        let router = server.borrow_and_update().clone()?;
+        let reply = async {
+            let response: Response = router.oneshot(request).await.ok()?;
+            let (parts, body) = response.into_parts();
+            let body = body.collect().await.ok()?.to_bytes().to_vec();
+            Some((parts.status.as_u16(), parts.headers, body))
+        };
+        tokio::select! {
+            biased;
+            _ = server.changed() => None,
+            reply = reply => reply,
+        }
+    }
+}
+
+/// Status, headers and body of a reply that arrived whole.
+type Whole = (u16, axum::http::HeaderMap, Vec<u8>);
+
+fn judge(sending: &Sending, received: Received<'_>) -> Verdict {
+    classify(sending.request_id, sending.conversation_id, sending.kind, received)
+}
+
+fn foreign(sending: &Sending, status: u16, content_type: &str, body: &str) -> Verdict {
+    let reply = Reply {
+        status,
+        content_type: Some(content_type),
+        retry_after: None,
+        date: None,
+        body: body.as_bytes(),
+    };
+    judge(sending, Received::Reply(reply))
+}
+
+/// The request as the page would write it.
+fn request(sending: &Sending) -> Request<Body> {
+    let (method, uri, body) = match sending.kind {
+        Exchange::Ask | Exchange::Resubmission => {
+            ("POST", "/api/v1/ask".to_owned(), serde_json::to_string(&sending.ask).ok())
+        }
+        Exchange::Lookup => (
+            "GET",
+            format!(
+                "/api/v1/requests/{}?conversation_id={}",
+                sending.request_id, sending.conversation_id
+            ),
+            None,
+        ),
+        Exchange::Cancel => (
+            "POST",
+            format!("/api/v1/requests/{}/cancel", sending.request_id),
+            serde_json::to_string(&sending.cancel).ok(),
+        ),
+    };
+    let request = Request::builder()
+        .method(method)
+        .uri(uri)
+        .header(header::HOST, "127.0.0.1")
+        .header("prefer", format!("wait={}", sending.wait));
+    let request = match &body {
+        Some(_) => request.header(header::CONTENT_TYPE, "application/json"),
+        None => request,
+    };
+    request.body(Body::from(body.unwrap_or_default())).expect("a well-formed request")
+}
