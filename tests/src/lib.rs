@@ -5,9 +5,11 @@
 //! of the product, and nothing here knows the product's code: the tools see it as its users do,
 //! over HTTP and on the screen.
 
+pub mod browser;
 pub mod client;
 pub mod mock;
 pub mod proxy;
+pub mod server;
 mod watched;
 
 pub mod wire;

@@ -1,6 +1,6 @@
 //! The mock provider must misbehave exactly as told, or the tests built on it prove nothing.
 
-#![expect(clippy::unwrap_used, reason = "tests")]
+#![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "tests")]
 
 use std::time::Duration;
 

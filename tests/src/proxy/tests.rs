@@ -1,7 +1,7 @@
 //! The fault proxy must cut exactly where it says, or the tests built on it prove nothing. The mock
 //! provider stands in for Holdfast: what it logs is what was forwarded.
 
-#![expect(clippy::unwrap_used, reason = "tests")]
+#![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "tests")]
 
 use std::time::Duration;
 
