@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 
 use world::{Tally, World};
 
-const WORLDS: u64 = 120;
+const WORLDS: u64 = 300;
 const MOMENTS: u64 = 60;
 /// Each kind of fault must have happened so often, or the weather was too fair to prove anything.
 const EACH: u64 = 50;

@@ -105,8 +105,15 @@ impl Tab {
     }
 
     pub(crate) fn event(&mut self, event: Event) {
+        let is_traced = std::env::var_os("HOLDFAST_TRACE").is_some();
+        if is_traced {
+            eprintln!("{} {} {event:?}", self.clock.now(), self.name);
+        }
         let effects = self.recovery.handle(self.clock.now(), event);
         for effect in effects {
+            if is_traced && !matches!(effect, Effect::Store(_)) {
+                eprintln!("    {effect:?}");
+            }
             self.carry_out(effect);
         }
     }
@@ -119,7 +126,7 @@ impl Tab {
     pub(crate) fn is_at_rest(&self) -> bool {
         self.turns
             .values()
-            .all(|turn| turn.status.is_at_rest() || turn.actions.contains(&Action::TakeBack))
+            .all(|turn| turn.status.is_at_rest() || turn.actions.contains(&Action::Discard))
             && self.pointers().iter().all(|pointer| self.turns.contains_key(&pointer.request_id))
     }
 

@@ -242,7 +242,7 @@ impl World {
                         .turns
                         .values()
                         .filter(|turn| !turn.status.is_at_rest())
-                        .filter(|turn| !turn.actions.contains(&Action::TakeBack))
+                        .filter(|turn| !turn.actions.contains(&Action::Discard))
                         .filter(|turn| turn.actions.contains(&Action::CheckAgain))
                         .map(|turn| turn.request_id)
                         .collect();
