@@ -2,8 +2,8 @@
 //! Ollama, vLLM, LM Studio and most others.
 //!
 //! Here is the order of one call; what each part of it means is in the modules below, none of which
-//! does I/O: [`endpoint`] (where to), [`request`] (what is sent), [`answer`] and [`chunk`] (what comes
-//! back), [`catalog`] (which models), [`failure`] (what went wrong). Only [`client`] opens connections.
+//! does I/O: [`endpoint`] (where to), `request` (what is sent), `answer` and `chunk` (what comes back),
+//! `catalog` (which models), `failure` (what went wrong). Only `client` opens connections.
 //!
 //! *Architecture invariant:* one call is one request on a connection of its own.
 
@@ -85,7 +85,8 @@ impl OpenAi {
     }
 
     /// Lists the models once, on a task of its own, so that the session can say early what there is
-    /// and whether it can be reached. Listing is free; a failure is not fatal.
+    /// and whether it can be reached. Listing is free; a failure is not fatal. To be called within a
+    /// runtime.
     pub fn discover_in_background(self: &Arc<Self>) {
         let provider = Arc::clone(self);
         tokio::spawn(async move {
