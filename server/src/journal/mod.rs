@@ -17,6 +17,8 @@ mod error;
 mod fingerprint;
 mod record;
 pub mod sqlite;
+#[cfg(test)]
+mod suite;
 mod title;
 
 use async_trait::async_trait;

@@ -1,1 +1,273 @@
-//! (tests follow)
+//! The store suite on this backend, and what only this backend has: the folder, the pump, the epoch.
+
+#![expect(clippy::unwrap_used, clippy::panic, reason = "tests")]
+
+use std::fs;
+use std::path::Path;
+
+use futures_util::future::join_all;
+use tempfile::TempDir;
+
+use super::*;
+use crate::journal::suite::{self, Store, ask};
+
+fn options(folder: &Path, drive: Drive) -> Options {
+    let identity = Identity { archive: "a1".to_owned(), principal: "p1".to_owned() };
+    Options { folder: folder.to_owned(), drive, identity }
+}
+
+struct Folder {
+    folder: TempDir,
+    drive: Drive,
+    journal: Arc<SqliteJournal>,
+}
+
+impl Folder {
+    fn new(drive: Drive) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let journal = Arc::new(SqliteJournal::open(&options(folder.path(), drive)).unwrap());
+        Self { folder, drive, journal }
+    }
+}
+
+impl Store for Folder {
+    fn journal(&self) -> Arc<dyn Journal> {
+        Arc::clone(&self.journal) as _
+    }
+
+    async fn reopen(&mut self) {
+        self.journal.close().await;
+        let options = options(self.folder.path(), self.drive);
+        self.journal = Arc::new(SqliteJournal::open(&options).unwrap());
+    }
+}
+
+#[tokio::test]
+async fn the_suite_on_a_thread() {
+    suite::every_case(|| Folder::new(Drive::Thread)).await;
+}
+
+#[tokio::test]
+async fn the_suite_on_a_task() {
+    suite::every_case(|| Folder::new(Drive::Task)).await;
+}
+
+fn refusal(folder: &Path) -> String {
+    let opened = SqliteJournal::open(&options(folder, Drive::Task));
+    opened.err().map(|error| error.to_string()).unwrap()
+}
+
+/// Names, lengths and contents of what is in a folder.
+fn contents(folder: &Path) -> Vec<(String, Vec<u8>)> {
+    let mut files: Vec<_> = fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| {
+            let path = entry.unwrap().path();
+            (path.display().to_string(), fs::read(path).unwrap())
+        })
+        .collect();
+    files.sort();
+    files
+}
+
+#[tokio::test]
+async fn a_second_process_is_refused_and_the_folder_is_free_after_the_first() {
+    let mut store = Folder::new(Drive::Thread);
+    let before = contents(store.folder.path());
+    assert!(refusal(store.folder.path()).contains("another holdfast process"));
+    assert_eq!(contents(store.folder.path()), before);
+    store.reopen().await;
+    store.journal.abandon().await;
+    store.reopen().await;
+}
+
+#[tokio::test]
+async fn what_is_no_archive_is_refused_untouched() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join(FILE);
+    for bytes in [&b"short"[..], &[7; 4096]] {
+        fs::write(&file, bytes).unwrap();
+        let before = contents(folder.path());
+        assert!(refusal(folder.path()).contains("is not a Holdfast archive"));
+        assert_eq!(contents(folder.path()), before);
+    }
+    fs::remove_file(&file).unwrap();
+    Connection::open(&file).unwrap().execute_batch("CREATE TABLE theirs (x)").unwrap();
+    let before = contents(folder.path());
+    assert!(refusal(folder.path()).contains("is not a Holdfast archive"));
+    assert_eq!(contents(folder.path()), before);
+}
+
+#[tokio::test]
+async fn a_newer_archive_is_refused_untouched() {
+    let mut store = Folder::new(Drive::Task);
+    store.journal.close().await;
+    let file = store.folder.path().join(FILE);
+    let connection = Connection::open(&file).unwrap();
+    connection.execute_batch("PRAGMA journal_mode = DELETE; PRAGMA user_version = 999").unwrap();
+    drop(connection);
+    let before = contents(store.folder.path());
+    let sentence = refusal(store.folder.path());
+    assert!(sentence.contains("written by a newer holdfast (format 999"), "{sentence}");
+    assert_eq!(contents(store.folder.path()), before);
+    Connection::open(&file).unwrap().execute_batch("PRAGMA user_version = 1").unwrap();
+    store.reopen().await;
+}
+
+#[tokio::test]
+async fn an_unusable_folder_is_refused_in_a_sentence() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("file");
+    fs::write(&file, "x").unwrap();
+    assert!(refusal(&file.join("data")).starts_with("cannot use the data folder"));
+    assert!(refusal(&file).starts_with("cannot use the data folder"));
+}
+
+#[tokio::test]
+async fn a_crash_during_the_very_first_start_leaves_something_that_opens() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join(FILE), "").unwrap();
+    let journal = SqliteJournal::open(&options(folder.path(), Drive::Task)).unwrap();
+    journal.close().await;
+    let folder = tempfile::tempdir().unwrap();
+    open::connect(&folder.path().join(FILE)).unwrap();
+    SqliteJournal::open(&options(folder.path(), Drive::Task)).unwrap();
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn the_folder_is_its_owners_alone() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let parent = tempfile::tempdir().unwrap();
+    let folder = parent.path().join("data");
+    SqliteJournal::open(&options(&folder, Drive::Task)).unwrap();
+    assert_eq!(fs::metadata(&folder).unwrap().permissions().mode() & 0o777, 0o700);
+}
+
+/// A writer that a test pumps by hand.
+fn writer(folder: &Path) -> Writer {
+    let opened = open::open(folder).unwrap();
+    let mut connection = opened.connection;
+    let identity = Identity { archive: "a1".to_owned(), principal: "p1".to_owned() };
+    let (epoch, ..) = take_over(&mut connection, &identity).unwrap();
+    Writer::new(opened.file, connection, epoch, opened.lock)
+}
+
+/// A journal whose writer nobody drives, for the values that need one.
+fn journal(folder: &Path) -> SqliteJournal {
+    SqliteJournal {
+        local: PrincipalId(1),
+        owner: "p1.a1".parse().unwrap(),
+        readers: Readers::new(folder.join(FILE), Drive::Task),
+        commands: Mutex::default(),
+        ended: Mutex::default(),
+        abandoned: Arc::default(),
+    }
+}
+
+#[tokio::test]
+async fn one_command_that_cannot_be_does_not_fail_its_neighbours() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut writer = writer(folder.path());
+    let journal = journal(folder.path());
+    let (first, second) = (ask(&journal, 1, 1), ask(&journal, 2, 1));
+    let keys = [first.key, second.key];
+    let (one, one_done) = command(move |write| asks::accept(write, &first));
+    let (bad, bad_done) = command(|write| {
+        write.connection.execute("UPDATE conversations SET title = 'changed'", ())?;
+        write.connection.execute("INSERT INTO principals VALUES (1, 'x', 'x')", ())
+    });
+    let (two, two_done) = command(move |write| asks::accept(write, &second));
+    writer.pump(vec![one, bad, two]);
+    assert!(matches!(one_done.await.unwrap(), Ok(Accept::New(_))));
+    assert!(matches!(bad_done.await.unwrap(), Err(JournalError::Broken(_))));
+    assert!(matches!(two_done.await.unwrap(), Ok(Accept::New(_))));
+    for key in keys {
+        assert!(journal.find(key).await.unwrap().is_some());
+    }
+    let conversation = ConversationKey::new(PrincipalId(1), ask(&journal, 1, 1).conversation_id);
+    let title = journal.conversation(conversation, None, 1).await.unwrap().unwrap().title;
+    assert_eq!(title, "Question 1?", "what the refused command had done is undone");
+}
+
+#[tokio::test]
+async fn a_full_disk_fails_the_whole_group_and_the_next_one_after_it_heals() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut writer = writer(folder.path());
+    let journal = journal(folder.path());
+    let limit = |writer: &mut Writer, pages: i64| {
+        let (limit, _) = command(move |write| {
+            write.connection.query_row(&format!("PRAGMA max_page_count = {pages}"), (), |_| Ok(()))
+        });
+        writer.pump(vec![limit]);
+    };
+    limit(&mut writer, 1);
+    let small = ask(&journal, 1, 1);
+    let large = NewAsk { question: "why ".repeat(30_000), ..ask(&journal, 2, 2) };
+    let (one, one_done) = command(move |write| asks::accept(write, &small));
+    let (two, two_done) = command(move |write| asks::accept(write, &large));
+    writer.pump(vec![one, two]);
+    assert!(matches!(one_done.await.unwrap(), Err(JournalError::Unavailable(_))));
+    assert!(matches!(two_done.await.unwrap(), Err(JournalError::Unavailable(_))));
+    assert!(journal.find(ask(&journal, 1, 1).key).await.unwrap().is_none());
+
+    // A new connection has no such limit: the disk has room again.
+    let again = ask(&journal, 1, 1);
+    let (one, one_done) = command(move |write| asks::accept(write, &again));
+    writer.pump(vec![one]);
+    assert!(matches!(one_done.await.unwrap(), Ok(Accept::New(_))));
+}
+
+#[tokio::test]
+async fn what_a_failed_group_left_is_removed_before_anything_is_admitted() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut writer = writer(folder.path());
+    let journal = journal(folder.path());
+    let (ghost, known) = (ask(&journal, 1, 1), ask(&journal, 2, 2));
+    let (accept, _) = command(move |write| asks::accept(write, &known));
+    writer.pump(vec![accept]);
+    // A commit whose sync fails may be on disk all the same: this one is, and is said to have failed.
+    let ghost_key = ghost.key;
+    let (accept, _) = command(move |write| asks::accept(write, &ghost));
+    writer.pump(vec![accept]);
+    writer.doubt(vec![ghost_key]);
+    let next = ask(&journal, 3, 3);
+    let (accept, accepted) = command(move |write| asks::accept(write, &next));
+    writer.pump(vec![accept]);
+    assert!(matches!(accepted.await.unwrap(), Ok(Accept::New(_))));
+    assert!(journal.find(ghost_key).await.unwrap().is_none(), "nobody was told of it");
+    let left = journal.unsettled().await.unwrap();
+    assert_eq!(left.len(), 2);
+    let conversation = ConversationKey::new(PrincipalId(1), ask(&journal, 1, 1).conversation_id);
+    assert!(journal.conversation(conversation, None, 1).await.unwrap().is_none());
+}
+
+#[tokio::test]
+async fn a_process_whose_epoch_is_over_cannot_write() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut writer = writer(folder.path());
+    let journal = journal(folder.path());
+    let mut other = open::connect(&folder.path().join(FILE)).unwrap();
+    let identity = Identity { archive: "a2".to_owned(), principal: "p2".to_owned() };
+    let (epoch, _, owner) = take_over(&mut other, &identity).unwrap();
+    assert_eq!((epoch, owner.as_str()), (2, "p1.a1"), "who the archive is stays");
+    let late = ask(&journal, 1, 1);
+    let (accept, accepted) = command(move |write| asks::accept(write, &late));
+    writer.pump(vec![accept]);
+    assert_eq!(accepted.await.unwrap(), Err(JournalError::Stale));
+    assert!(journal.find(ask(&journal, 1, 1).key).await.unwrap().is_none());
+}
+
+#[tokio::test]
+async fn what_waits_is_written_before_a_journal_closes_and_refused_afterwards() {
+    let mut store = Folder::new(Drive::Task);
+    let journal = Arc::clone(&store.journal);
+    let accepts = (1..=100).map(|id| journal.accept(ask(&*journal, id, id)));
+    let (accepted, ()) = tokio::join!(join_all(accepts), journal.close());
+    let written = accepted.iter().filter(|accepted| accepted.is_ok()).count();
+    assert_eq!(written, 100);
+    let late = journal.accept(ask(&*journal, 999, 999)).await;
+    assert!(matches!(late, Err(JournalError::Unavailable(_))));
+    store.reopen().await;
+    assert_eq!(store.journal.unsettled().await.unwrap().len(), 100);
+}

@@ -100,6 +100,12 @@ impl Writer {
         Self { file, connection, epoch, doubt: None, _lock: lock }
     }
 
+    /// As if a group with these asks had failed.
+    #[cfg(test)]
+    pub(super) fn doubt(&mut self, asks: Vec<Key>) {
+        self.doubt = Some(asks);
+    }
+
     /// Applies a group in one transaction and replies to each of its commands.
     pub(super) fn pump(&mut self, mut group: Vec<Box<dyn Command>>) {
         let mut born = Vec::new();
