@@ -38,7 +38,7 @@ impl Pointers {
     /// Reads the JSON array. What is no array is kept whole as one unreadable entry.
     pub fn parse(text: &str) -> Self {
         let mut pointers = Self::default();
-        let entries = match serde_json::from_str(text) {
+        let entries = match serde_json::from_slice(text.as_bytes()) {
             Ok(Value::Array(entries)) => entries,
             Ok(other) => vec![other],
             Err(_) => vec![Value::String(text.to_owned())],

@@ -2,15 +2,16 @@
 
 use std::fmt;
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use serde_json::{Map, Value};
 
 use crate::limits::{LANGUAGE_CHARS, MODEL_CHARS};
+use crate::members::{FromJson, Members, Unreadable, deserialize_from_json};
 use crate::{Code, ConversationId, Question, RequestId};
 
 /// The body of `POST api/v1/ask`, as sent and before defaults: an absent field stays absent, so
 /// that sending the same ask again sends the same bytes.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct AskBody {
     /// The ask's identity.
     pub request_id: RequestId,
@@ -19,29 +20,29 @@ pub struct AskBody {
     /// The question, as sent; [`Question::parse`] makes what is stored.
     pub question: String,
     /// Remembered answers must be fresh (default: no).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub current: Option<bool>,
     /// The answer may be captured (default: yes).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub remember: Option<bool>,
     /// BCP 47 tag of the language to answer in.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub language: Option<String>,
     /// The model to ask, one of the session's.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
     /// The settled ask that is repeated on purpose.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub retry_of: Option<RequestId>,
 }
 
 /// The body of `POST api/v1/requests/{request_id}/cancel`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct CancelBody {
     /// The conversation of the ask.
     pub conversation_id: ConversationId,
     /// The ask's own body, so that an ask cancelled before it arrived keeps its question.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub ask: Option<AskBody>,
 }
 
@@ -92,6 +93,26 @@ impl AskBody {
             check_model(model)?;
         }
         Ok(body)
+    }
+}
+
+deserialize_from_json!(AskBody);
+
+/// As it was sent, by a page that had checked it: for the fields alone, without what
+/// [`AskBody::from_json`] says about each.
+impl FromJson for AskBody {
+    fn from_json(value: &Value) -> Result<Self, Unreadable> {
+        let members = Members::of(value)?;
+        Ok(Self {
+            request_id: members.parsed("request_id")?.ok_or(Unreadable)?,
+            conversation_id: members.parsed("conversation_id")?.ok_or(Unreadable)?,
+            question: members.string("question")?.ok_or(Unreadable)?,
+            current: members.flag("current")?,
+            remember: members.flag("remember")?,
+            language: members.string("language")?,
+            model: members.string("model")?,
+            retry_of: members.parsed("retry_of")?,
+        })
     }
 }
 

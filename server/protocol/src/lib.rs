@@ -10,6 +10,7 @@ mod ask;
 mod code;
 mod ids;
 pub mod limits;
+mod members;
 mod outcome;
 mod owner;
 mod prefer;

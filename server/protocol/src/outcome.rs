@@ -1,7 +1,9 @@
 //! The outcome: what became of an ask, the same from every route.
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
+use crate::members::{FromJson, Members, Unreadable, deserialize_from_json};
 use crate::{ConversationId, RequestId, Timestamp};
 
 /// Where an ask stands. Everything but `Pending` is settled: durable, and cannot change any more.
@@ -53,58 +55,58 @@ pub enum State {
 }
 
 /// What became of an ask. Fields that do not apply are absent.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Outcome {
     /// The ask's identity.
     pub request_id: RequestId,
     /// Its conversation.
     pub conversation_id: ConversationId,
     /// Its place in the conversation, by the server's count.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub seq: Option<u64>,
     /// Where it stands.
     pub status: Status,
     /// How far it is, only while pending.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub state: Option<State>,
     /// How many asks of the conversation are before it, only while accepted.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub queue: Option<u32>,
     /// The question, trimmed.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub question: Option<String>,
     /// When the first submission arrived.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub asked_at: Option<Timestamp>,
     /// When it settled.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub settled_at: Option<Timestamp>,
     /// The ask it repeats.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub retry_of: Option<RequestId>,
     /// The ask that repeats it; may be added after it settled.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub retried_by: Option<RequestId>,
     /// The text, partial unless completed.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub answer: Option<Answer>,
     /// Why it failed or was interrupted.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<Failure>,
     /// Where the answer came from.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub route: Option<Route>,
     /// What was spent.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub receipt: Option<Receipt>,
     /// Whether the answer is remembered.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub capture: Option<Capture>,
     /// What the generator was given beside the question.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub context: Vec<ContextItem>,
     /// What of it could not be had.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub context_missing: Vec<String>,
 }
 
@@ -155,23 +157,21 @@ impl Outcome {
 }
 
 /// The text of an answer.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Answer {
     /// Always Markdown today.
     pub format: Format,
     /// The text from `offset`.
     pub text: String,
     /// Where `text` begins in the whole, in UTF-8 bytes.
-    #[serde(default)]
     pub offset: u64,
     /// How long the whole is by now, in UTF-8 bytes.
-    #[serde(default)]
     pub bytes: u64,
     /// What the model thought aloud, kept apart from the answer.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub reasoning: Option<String>,
     /// Why the provider stopped.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub finish: Option<Finish>,
 }
 
@@ -197,7 +197,7 @@ pub enum Finish {
 }
 
 /// Why an ask failed or was interrupted.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Failure {
     /// The code.
     pub code: FailureCode,
@@ -257,50 +257,50 @@ pub enum Route {
 }
 
 /// The part of an outcome that proves what was spent.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Receipt {
     /// The provider's name.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub provider: Option<String>,
     /// The model's name, as the provider gives it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
     /// How often a provider was called.
     pub provider_calls: u32,
     /// Tokens in.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub input_tokens: Option<u64>,
     /// Tokens out.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub output_tokens: Option<u64>,
     /// Whether the tokens are our estimate rather than the provider's count.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub usage_estimated: Option<bool>,
     /// What it cost, in millionths of `currency`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub cost_micros: Option<u64>,
     /// ISO 4217.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub currency: Option<String>,
     /// How often the ask was submitted until it settled.
     pub submissions: u32,
     /// From the start of the run to its first text.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub first_token_ms: Option<u64>,
     /// How long the run took.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub run_ms: Option<u64>,
 }
 
 /// Whether the answer is remembered, and why or why not.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Capture {
     /// Whether it is.
     pub stored: bool,
     /// Why.
     pub reason: CaptureReason,
     /// The note it became.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub note_id: Option<String>,
 }
 
@@ -314,20 +314,20 @@ pub enum CaptureReason {
 }
 
 /// One thing the generator was given beside the question.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ContextItem {
     /// What it is.
     pub kind: ContextKind,
     /// Its id.
     pub id: String,
     /// Its title.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
     /// The part that was given.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub excerpt: Option<String>,
     /// How well it fits, 0 to 1.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub score: Option<f64>,
 }
 
@@ -339,4 +339,101 @@ pub enum ContextKind {
     Note,
     /// An earlier turn of the conversation.
     Turn,
+}
+
+deserialize_from_json!(Outcome, Answer, Failure, Receipt, Capture, ContextItem);
+
+impl FromJson for Outcome {
+    fn from_json(value: &Value) -> Result<Self, Unreadable> {
+        let members = Members::of(value)?;
+        Ok(Self {
+            request_id: members.parsed("request_id")?.ok_or(Unreadable)?,
+            conversation_id: members.parsed("conversation_id")?.ok_or(Unreadable)?,
+            seq: members.number("seq")?,
+            status: members.word("status")?.ok_or(Unreadable)?,
+            state: members.word("state")?,
+            queue: members.small("queue")?,
+            question: members.string("question")?,
+            asked_at: members.parsed("asked_at")?,
+            settled_at: members.parsed("settled_at")?,
+            retry_of: members.parsed("retry_of")?,
+            retried_by: members.parsed("retried_by")?,
+            answer: members.object("answer")?,
+            error: members.object("error")?,
+            route: members.word("route")?,
+            receipt: members.object("receipt")?,
+            capture: members.object("capture")?,
+            context: members.list("context")?,
+            context_missing: members.list("context_missing")?,
+        })
+    }
+}
+
+impl FromJson for Answer {
+    fn from_json(value: &Value) -> Result<Self, Unreadable> {
+        let members = Members::of(value)?;
+        Ok(Self {
+            format: members.word("format")?.ok_or(Unreadable)?,
+            text: members.string("text")?.ok_or(Unreadable)?,
+            offset: members.number("offset")?.unwrap_or_default(),
+            bytes: members.number("bytes")?.unwrap_or_default(),
+            reasoning: members.string("reasoning")?,
+            finish: members.word("finish")?,
+        })
+    }
+}
+
+impl FromJson for Failure {
+    fn from_json(value: &Value) -> Result<Self, Unreadable> {
+        let members = Members::of(value)?;
+        Ok(Self {
+            code: members.word("code")?.ok_or(Unreadable)?,
+            message: members.string("message")?.ok_or(Unreadable)?,
+            retryable: members.flag("retryable")?.ok_or(Unreadable)?,
+        })
+    }
+}
+
+impl FromJson for Receipt {
+    fn from_json(value: &Value) -> Result<Self, Unreadable> {
+        let members = Members::of(value)?;
+        Ok(Self {
+            provider: members.string("provider")?,
+            model: members.string("model")?,
+            provider_calls: members.small("provider_calls")?.ok_or(Unreadable)?,
+            input_tokens: members.number("input_tokens")?,
+            output_tokens: members.number("output_tokens")?,
+            usage_estimated: members.flag("usage_estimated")?,
+            cost_micros: members.number("cost_micros")?,
+            currency: members.string("currency")?,
+            submissions: members.small("submissions")?.ok_or(Unreadable)?,
+            first_token_ms: members.number("first_token_ms")?,
+            run_ms: members.number("run_ms")?,
+        })
+    }
+}
+
+impl FromJson for Capture {
+    fn from_json(value: &Value) -> Result<Self, Unreadable> {
+        let members = Members::of(value)?;
+        Ok(Self {
+            stored: members.flag("stored")?.ok_or(Unreadable)?,
+            reason: members.word("reason")?.ok_or(Unreadable)?,
+            note_id: members.string("note_id")?,
+        })
+    }
+}
+
+impl FromJson for ContextItem {
+    fn from_json(value: &Value) -> Result<Self, Unreadable> {
+        let members = Members::of(value)?;
+        let score = members.get("score").map(|score| score.as_f64().ok_or(Unreadable));
+        Ok(Self {
+            kind: members.word("kind")?.ok_or(Unreadable)?,
+            id: members.string("id")?.ok_or(Unreadable)?,
+            title: members.string("title")?,
+            excerpt: members.string("excerpt")?,
+            score: score.transpose()?,
+        })
+    }
 }

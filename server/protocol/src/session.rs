@@ -1,12 +1,14 @@
 //! Who is asking, what there is to ask, and the numbers recovery keeps to; and a conversation.
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use crate::limits::QUESTION_CHARS;
+use crate::members::{FromJson, Members, Unreadable, deserialize_from_json};
 use crate::{ConversationId, Outcome, Owner};
 
 /// The reply of `GET api/v1/session`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Session {
     /// Whether somebody is signed in (without sign-in: the local owner always is).
     pub signed_in: bool,
@@ -21,21 +23,20 @@ pub struct Session {
     /// Sentences about what the operator could name and has not: a key, a model server.
     pub offers: Vec<String>,
     /// How often recovery tries.
-    #[serde(default)]
     pub recovery: RecoveryPolicy,
     /// Which build this is; opaque.
     pub build: String,
 }
 
 /// Whoever is asking.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Principal {
     /// A name for people.
     pub name: String,
 }
 
 /// What fits.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Limits {
     /// The longest question, in Unicode scalar values.
     pub question: usize,
@@ -48,7 +49,7 @@ impl Default for Limits {
 }
 
 /// One model that can be asked.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Model {
     /// Its name.
     pub name: String,
@@ -73,7 +74,7 @@ pub enum ModelState {
 }
 
 /// How often recovery tries before it asks a person.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct RecoveryPolicy {
     /// Lookups without a reply from Holdfast after a submission.
     pub submit_attempts: u32,
@@ -90,7 +91,7 @@ impl Default for RecoveryPolicy {
 }
 
 /// The reply of `GET api/v1/conversations/{id}`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Conversation {
     /// Its id.
     pub id: ConversationId,
@@ -100,4 +101,70 @@ pub struct Conversation {
     pub turns: Vec<Outcome>,
     /// The `before` of the page before this one, or null.
     pub next: Option<u64>,
+}
+
+deserialize_from_json!(Session, Principal, Limits, Model, RecoveryPolicy, Conversation);
+
+impl FromJson for Session {
+    fn from_json(value: &Value) -> Result<Self, Unreadable> {
+        let members = Members::of(value)?;
+        Ok(Self {
+            signed_in: members.flag("signed_in")?.ok_or(Unreadable)?,
+            principal: members.object("principal")?.ok_or(Unreadable)?,
+            owner: members.parsed("owner")?.ok_or(Unreadable)?,
+            limits: members.object("limits")?.ok_or(Unreadable)?,
+            models: members.list("models")?,
+            offers: members.list("offers")?,
+            recovery: members.object("recovery")?.unwrap_or_default(),
+            build: members.string("build")?.ok_or(Unreadable)?,
+        })
+    }
+}
+
+impl FromJson for Principal {
+    fn from_json(value: &Value) -> Result<Self, Unreadable> {
+        Ok(Self { name: Members::of(value)?.string("name")?.ok_or(Unreadable)? })
+    }
+}
+
+impl FromJson for Limits {
+    fn from_json(value: &Value) -> Result<Self, Unreadable> {
+        let question = Members::of(value)?.number("question")?.ok_or(Unreadable)?;
+        Ok(Self { question: usize::try_from(question).map_err(|_| Unreadable)? })
+    }
+}
+
+impl FromJson for Model {
+    fn from_json(value: &Value) -> Result<Self, Unreadable> {
+        let members = Members::of(value)?;
+        Ok(Self {
+            name: members.string("name")?.ok_or(Unreadable)?,
+            provider: members.string("provider")?.ok_or(Unreadable)?,
+            state: members.word("state")?.ok_or(Unreadable)?,
+            default: members.flag("default")?.ok_or(Unreadable)?,
+        })
+    }
+}
+
+impl FromJson for RecoveryPolicy {
+    fn from_json(value: &Value) -> Result<Self, Unreadable> {
+        let members = Members::of(value)?;
+        Ok(Self {
+            submit_attempts: members.small("submit_attempts")?.ok_or(Unreadable)?,
+            startup_attempts: members.small("startup_attempts")?.ok_or(Unreadable)?,
+            resubmissions: members.small("resubmissions")?.ok_or(Unreadable)?,
+        })
+    }
+}
+
+impl FromJson for Conversation {
+    fn from_json(value: &Value) -> Result<Self, Unreadable> {
+        let members = Members::of(value)?;
+        Ok(Self {
+            id: members.parsed("id")?.ok_or(Unreadable)?,
+            title: members.string("title")?.ok_or(Unreadable)?,
+            turns: members.list("turns")?,
+            next: members.number("next")?,
+        })
+    }
 }
