@@ -11,12 +11,15 @@
 mod clock;
 mod driver;
 mod fault;
+mod field;
 mod ids;
+mod json;
 mod markdown;
 mod net;
 mod route;
 mod screen;
 mod storage;
+mod task;
 mod text;
 mod ui;
 

@@ -1,12 +1,15 @@
-//! What the screen shows, as signals. The driver writes them, components read them.
-//!
-//! *Architecture invariant:* all of them are owned by the root, which lives as long as the page, and
-//! each turn's own signal is reference counted: nobody can read a signal that is disposed.
+//! What the screen shows, as fields. The driver writes them, components read them.
+
+use std::sync::Arc;
 
 use holdfast_protocol::{ConversationId, RequestId, Session};
 use holdfast_recovery::{Announcement, Millis, Turn};
-use leptos::prelude::*;
 use serde::{Deserialize, Serialize};
+
+use crate::field::Field;
+
+/// Announcements that stay in the status region.
+pub(crate) const ANNOUNCEMENTS: usize = 3;
 
 /// One turn on the screen.
 #[derive(Clone)]
@@ -14,7 +17,7 @@ pub(crate) struct TurnCell {
     /// Of which ask.
     pub(crate) request_id: RequestId,
     /// The turn as it is now.
-    pub(crate) turn: ArcRwSignal<Turn>,
+    pub(crate) turn: Arc<Field<Turn>>,
     /// Since when the page waits for it, by the browser's clock.
     pub(crate) since: Millis,
 }
@@ -72,85 +75,74 @@ pub(crate) enum StorageTrouble {
     ReloadLoses,
 }
 
-/// Every signal of the page.
-#[derive(Clone, Copy)]
+/// Every field of the page.
 pub(crate) struct Screen {
     /// The conversation in view; `None` is a new chat.
-    pub(crate) view: RwSignal<Option<ConversationId>>,
+    pub(crate) view: Field<Option<ConversationId>>,
     /// Its title, once the server has said it.
-    pub(crate) title: RwSignal<Option<String>>,
+    pub(crate) title: Field<Option<String>>,
     /// Its turns in order.
-    pub(crate) turns: RwSignal<Vec<TurnCell>>,
+    pub(crate) turns: Field<Vec<TurnCell>>,
     /// How loading it stands.
-    pub(crate) loading: RwSignal<Loading>,
+    pub(crate) loading: Field<Loading>,
     /// The `before` of the turns before the first one shown.
-    pub(crate) earlier: RwSignal<Option<u64>>,
+    pub(crate) earlier: Field<Option<u64>>,
     /// The newest ask in view that can be stopped.
-    pub(crate) stoppable: RwSignal<Option<RequestId>>,
+    pub(crate) stoppable: Field<Option<RequestId>>,
     /// Asks of other conversations.
-    pub(crate) elsewhere: RwSignal<Vec<Elsewhere>>,
+    pub(crate) elsewhere: Field<Vec<Elsewhere>>,
     /// Other tabs' questions that were never sent.
-    pub(crate) never_sent: RwSignal<Vec<TurnCell>>,
+    pub(crate) never_sent: Field<Vec<TurnCell>>,
     /// Questions that came back.
-    pub(crate) offers: RwSignal<Vec<Offer>>,
+    pub(crate) offers: Field<Vec<Offer>>,
     /// What the composer holds.
-    pub(crate) draft: RwSignal<String>,
+    pub(crate) draft: Field<String>,
     /// Why the last Send was not carried out.
-    pub(crate) complaint: RwSignal<Option<String>>,
-    /// Counts up whenever the composer should take the focus.
-    pub(crate) focus: RwSignal<u32>,
-    /// Counts up whenever the end of the conversation should come into sight.
-    pub(crate) to_end: RwSignal<u32>,
+    pub(crate) complaint: Field<Option<String>>,
+    /// Whether the reader is at the end, and wants to stay there.
+    pub(crate) follows: Field<bool>,
     /// Text came below what can be seen.
-    pub(crate) new_text: RwSignal<bool>,
-    /// The latest announcements, numbered.
-    pub(crate) announcements: RwSignal<Vec<(u32, Announcement)>>,
+    pub(crate) new_text: Field<bool>,
+    /// The latest announcements; the next one takes the place of the oldest.
+    pub(crate) announcements: Field<[Option<Announcement>; ANNOUNCEMENTS]>,
     /// Whether the browser says it has a network.
-    pub(crate) online: RwSignal<bool>,
+    pub(crate) online: Field<bool>,
     /// Whether Holdfast cannot be reached.
-    pub(crate) unreachable: RwSignal<bool>,
+    pub(crate) unreachable: Field<bool>,
     /// Whether somebody has to sign in.
-    pub(crate) sign_in: RwSignal<bool>,
+    pub(crate) sign_in: Field<bool>,
     /// What storing pointers costs, where it fails.
-    pub(crate) storage: RwSignal<Option<StorageTrouble>>,
+    pub(crate) storage: Field<Option<StorageTrouble>>,
     /// The session, once known.
-    pub(crate) session: RwSignal<Option<Session>>,
+    pub(crate) session: Field<Option<Session>>,
     /// The time, a second at a time while something is pending.
-    pub(crate) now: RwSignal<Millis>,
+    pub(crate) now: Field<Millis>,
 }
 
 impl Screen {
-    /// The screen of a page that starts. To be made under the root owner.
-    pub(crate) fn new(online: bool, now: Millis) -> Self {
-        Self {
-            view: RwSignal::new(None),
-            title: RwSignal::new(None),
-            turns: RwSignal::new(Vec::new()),
-            loading: RwSignal::new(Loading::Idle),
-            earlier: RwSignal::new(None),
-            stoppable: RwSignal::new(None),
-            elsewhere: RwSignal::new(Vec::new()),
-            never_sent: RwSignal::new(Vec::new()),
-            offers: RwSignal::new(Vec::new()),
-            draft: RwSignal::new(String::new()),
-            complaint: RwSignal::new(None),
-            focus: RwSignal::new(0),
-            to_end: RwSignal::new(0),
-            new_text: RwSignal::new(false),
-            announcements: RwSignal::new(Vec::new()),
-            online: RwSignal::new(online),
-            unreachable: RwSignal::new(false),
-            sign_in: RwSignal::new(false),
-            storage: RwSignal::new(None),
-            session: RwSignal::new(None),
-            now: RwSignal::new(now),
-        }
-    }
-}
-
-/// Sets a signal only if that changes it, so that nothing is drawn anew for nothing.
-pub(crate) fn set<T: PartialEq + Send + Sync + 'static>(signal: RwSignal<T>, value: T) {
-    if signal.with_untracked(|current| *current != value) {
-        signal.set(value);
+    /// The screen of a page that starts, for as long as the page lives.
+    pub(crate) fn new(online: bool, now: Millis) -> &'static Self {
+        Box::leak(Box::new(Self {
+            view: Field::new(None),
+            title: Field::new(None),
+            turns: Field::new(Vec::new()),
+            loading: Field::new(Loading::Idle),
+            earlier: Field::new(None),
+            stoppable: Field::new(None),
+            elsewhere: Field::new(Vec::new()),
+            never_sent: Field::new(Vec::new()),
+            offers: Field::new(Vec::new()),
+            draft: Field::new(String::new()),
+            complaint: Field::new(None),
+            follows: Field::new(true),
+            new_text: Field::new(false),
+            announcements: Field::new([None; ANNOUNCEMENTS]),
+            online: Field::new(online),
+            unreachable: Field::new(false),
+            sign_in: Field::new(false),
+            storage: Field::new(None),
+            session: Field::new(None),
+            now: Field::new(now),
+        }))
     }
 }

@@ -1,13 +1,12 @@
 //! Every turn this page has shown, by id, and the lists the screen wants of them. Not here: how a
 //! turn came to be as it is.
 
-use std::collections::HashMap;
+use std::sync::Arc;
 
+use crate::field::Field;
+use crate::screen::{Elsewhere, TurnCell};
 use holdfast_protocol::{ConversationId, RequestId};
 use holdfast_recovery::{Action, Millis, Trouble, Turn};
-use leptos::prelude::*;
-
-use crate::screen::{Elsewhere, TurnCell};
 
 /// A day. A pointer's time that is further away says more of the clock than of the wait.
 const DAY: Millis = 24 * 60 * 60 * 1_000;
@@ -17,7 +16,6 @@ struct Entry {
     cell: TurnCell,
     conversation_id: ConversationId,
     seq: Option<u64>,
-    arrival: u64,
     at_rest: bool,
     never_sent: bool,
     /// It was pending while its conversation was not in view.
@@ -27,8 +25,8 @@ struct Entry {
 /// The turns.
 #[derive(Default)]
 pub(super) struct Book {
-    entries: HashMap<RequestId, Entry>,
-    arrivals: u64,
+    /// As they came.
+    entries: Vec<Entry>,
 }
 
 impl Book {
@@ -37,53 +35,52 @@ impl Book {
         let at_rest = turn.status.is_at_rest();
         let never_sent = turn.trouble == Some(Trouble::NeverSent);
         let in_view = view == Some(turn.conversation_id);
-        self.arrivals += 1;
-        let arrival = self.arrivals;
         let request_id = turn.request_id;
-        if let Some(entry) = self.entries.get_mut(&request_id) {
+        if let Some(entry) = self.find(request_id) {
             entry.seq = turn.seq.or(entry.seq);
             entry.missed = !in_view && (entry.missed || !entry.at_rest);
             entry.at_rest = at_rest;
             entry.never_sent = never_sent;
             let before = entry.cell.turn.with_untracked(|old| old.shown.text().len());
             let grown = turn.shown.text().len() > before;
-            if entry.cell.turn.with_untracked(|old| *old != turn) {
-                entry.cell.turn.set(turn);
-            }
+            entry.cell.turn.set(turn);
             return grown;
         }
         let entry = Entry {
             conversation_id: turn.conversation_id,
             seq: turn.seq,
-            arrival,
             at_rest,
             never_sent,
             missed: false,
             cell: TurnCell {
                 request_id,
                 since: waiting_since(&turn, now),
-                turn: ArcRwSignal::new(turn),
+                turn: Arc::new(Field::new(turn)),
             },
         };
-        self.entries.insert(request_id, entry);
+        self.entries.push(entry);
         true
+    }
+
+    fn find(&mut self, request_id: RequestId) -> Option<&mut Entry> {
+        self.entries.iter_mut().find(|entry| entry.cell.request_id == request_id)
     }
 
     /// Takes a turn off the screen.
     pub(super) fn hide(&mut self, request_id: RequestId) {
-        self.entries.remove(&request_id);
+        self.entries.retain(|entry| entry.cell.request_id != request_id);
     }
 
     /// The person looks at a conversation: nothing of it is missed any more.
     pub(super) fn viewed(&mut self, view: ConversationId) {
-        for entry in self.entries.values_mut().filter(|entry| entry.conversation_id == view) {
+        for entry in self.entries.iter_mut().filter(|entry| entry.conversation_id == view) {
             entry.missed = false;
         }
     }
 
     /// A person does not want to be reminded of a settled ask elsewhere.
     pub(super) fn dismiss(&mut self, request_id: RequestId) {
-        if let Some(entry) = self.entries.get_mut(&request_id) {
+        if let Some(entry) = self.find(request_id) {
             entry.missed = false;
         }
     }
@@ -92,61 +89,62 @@ impl Book {
     /// they came. The browser's clock has no say in it.
     pub(super) fn turns(&self, view: Option<ConversationId>) -> Vec<TurnCell> {
         let Some(view) = view else { return Vec::new() };
-        let mut entries: Vec<_> = self
-            .entries
-            .values()
-            .filter(|entry| entry.conversation_id == view && !entry.never_sent)
-            .collect();
-        entries.sort_by_key(|entry| (entry.seq.unwrap_or(u64::MAX), entry.arrival));
-        entries.into_iter().map(|entry| entry.cell.clone()).collect()
+        let place = |entry: &Entry| entry.seq.unwrap_or(u64::MAX);
+        let mut turns: Vec<&Entry> = Vec::new();
+        for entry in &self.entries {
+            if entry.conversation_id == view && !entry.never_sent {
+                // Mostly at the end: they come in order.
+                let at = turns.partition_point(|other| place(other) <= place(entry));
+                turns.insert(at, entry);
+            }
+        }
+        turns.into_iter().map(|entry| entry.cell.clone()).collect()
     }
 
     /// Other conversations' asks under way, and those that settled unseen.
     pub(super) fn elsewhere(&self, view: Option<ConversationId>) -> Vec<Elsewhere> {
-        let mut entries: Vec<_> = self
+        let entries = self
             .entries
-            .values()
+            .iter()
             .filter(|entry| view != Some(entry.conversation_id) && !entry.never_sent)
-            .filter(|entry| !entry.at_rest || entry.missed)
-            .collect();
-        entries.sort_by_key(|entry| entry.arrival);
+            .filter(|entry| !entry.at_rest || entry.missed);
         let describe = |entry: &Entry| Elsewhere {
             request_id: entry.cell.request_id,
             conversation_id: entry.conversation_id,
             question: entry.cell.turn.with_untracked(|turn| turn.question.clone()),
             settled: entry.at_rest,
         };
-        entries.into_iter().map(describe).collect()
+        entries.map(describe).collect()
     }
 
     /// Other tabs' questions that were never sent.
     pub(super) fn never_sent(&self) -> Vec<TurnCell> {
-        let mut entries: Vec<_> = self.entries.values().filter(|entry| entry.never_sent).collect();
-        entries.sort_by_key(|entry| entry.arrival);
-        entries.into_iter().map(|entry| entry.cell.clone()).collect()
+        let entries = self.entries.iter().filter(|entry| entry.never_sent);
+        entries.map(|entry| entry.cell.clone()).collect()
     }
 
     /// Whether an ask is offered from another tab.
     pub(super) fn is_never_sent(&self, request_id: RequestId) -> bool {
-        self.entries.get(&request_id).is_some_and(|entry| entry.never_sent)
+        self.entries.iter().any(|it| it.cell.request_id == request_id && it.never_sent)
     }
 
     /// Whether anything is expected by itself.
     pub(super) fn is_waiting(&self) -> bool {
-        self.entries.values().any(|entry| !entry.at_rest)
+        self.entries.iter().any(|entry| !entry.at_rest)
     }
 
     /// Forgets the settled turns of a conversation whose ids are not among these: what lies between
     /// them and these is not known.
     pub(super) fn keep_only(&mut self, view: ConversationId, ids: &[RequestId]) {
-        self.entries.retain(|id, entry| {
-            entry.conversation_id != view || !entry.at_rest || ids.contains(id)
+        self.entries.retain(|entry| {
+            let kept = ids.contains(&entry.cell.request_id);
+            entry.conversation_id != view || !entry.at_rest || kept
         });
     }
 
     /// Whether one of these is shown already.
     pub(super) fn holds_any(&self, ids: &[RequestId]) -> bool {
-        ids.iter().any(|id| self.entries.contains_key(id))
+        self.entries.iter().any(|entry| ids.contains(&entry.cell.request_id))
     }
 }
 

@@ -5,10 +5,10 @@ use std::rc::Rc;
 use holdfast_protocol::limits::QUESTION_CHARS;
 use holdfast_protocol::{AskBody, ConversationId, Question, QuestionError, RequestId};
 use holdfast_recovery::{Event, Returned};
-use leptos::prelude::*;
 
 use super::Driver;
-use crate::screen::{self, Offer};
+use crate::screen::Offer;
+use crate::ui::{composer, scroll};
 use crate::{ids, storage, text};
 
 impl Driver {
@@ -19,7 +19,7 @@ impl Driver {
         let draft = screen.draft.get_untracked();
         let question = match Question::parse(&draft) {
             Ok(question) => question.into_string(),
-            Err(QuestionError::Empty) => return self.focus_composer(),
+            Err(QuestionError::Empty) => return composer::focus(),
             Err(QuestionError::TooLong(chars)) => {
                 return screen.complaint.set(Some(text::too_long(chars, QUESTION_CHARS)));
             }
@@ -29,7 +29,7 @@ impl Driver {
         };
         let view = screen.view.get_untracked();
         screen.draft.set(String::new());
-        screen::set(screen.complaint, None);
+        screen.complaint.set(None);
         let conversation_id = view.unwrap_or_else(ids::conversation_id);
         if view.is_none() {
             self.founded(conversation_id);
@@ -46,14 +46,14 @@ impl Driver {
         }));
         // Only now: until the pointer was stored the draft was all there was.
         self.drafts.set(view, "");
-        screen.to_end.update(|count| *count = count.wrapping_add(1));
-        self.focus_composer();
+        scroll::go_to_end(screen);
+        composer::focus();
     }
 
     /// Puts an example question into the composer.
     pub(crate) fn suggest(self: &Rc<Self>, question: &str) {
         self.screen.draft.set(question.to_owned());
-        self.focus_composer();
+        composer::focus();
     }
 
     /// Keeps what is in the composer.
@@ -84,7 +84,7 @@ impl Driver {
             _ if wanted_here && is_empty => {
                 screen.draft.set(question);
                 self.keep_draft();
-                return self.focus_composer();
+                return composer::focus();
             }
             _ if !wanted_here && self.drafts.get(Some(conversation_id)).trim().is_empty() => {
                 return self.drafts.set(Some(conversation_id), &question);
@@ -114,7 +114,7 @@ impl Driver {
         screen.offers.set(offers);
         self.keep_draft();
         self.keep_offers();
-        self.focus_composer();
+        composer::focus();
     }
 
     /// A person does not want it.

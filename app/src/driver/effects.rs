@@ -5,15 +5,11 @@ use std::time::Duration;
 
 use holdfast_recovery::{Announcement, Effect, Event, Millis, Notice, TimerId};
 use leptos::leptos_dom::helpers::set_timeout;
-use leptos::prelude::*;
 
 use super::Driver;
-use crate::screen::{self, StorageTrouble};
+use crate::screen::{ANNOUNCEMENTS, StorageTrouble};
 use crate::storage::{self, Kept};
-use crate::{clock, net};
-
-/// Announcements that stay in the status region.
-const ANNOUNCEMENTS: usize = 3;
+use crate::{clock, net, task};
 
 impl Driver {
     pub(super) fn perform(self: &Rc<Self>, effect: Effect) {
@@ -42,7 +38,7 @@ impl Driver {
             Kept::InHistory => StorageTrouble::ClosingLoses,
             Kept::Nowhere => StorageTrouble::ReloadLoses,
         };
-        screen::set(self.screen.storage, Some(trouble));
+        self.screen.storage.set(Some(trouble));
     }
 
     fn sleep(self: &Rc<Self>, timer: TimerId, millis: Millis) {
@@ -56,36 +52,36 @@ impl Driver {
         let in_view = view == Some(turn.conversation_id);
         let grown = self.book.borrow_mut().show(turn, clock::now(), view);
         if grown && in_view && !crate::ui::scroll::is_at_end() {
-            screen::set(self.screen.new_text, true);
+            self.screen.new_text.set(true);
         }
     }
 
     fn announce(&self, announcement: Announcement) {
-        let number = self.announced.get().wrapping_add(1);
-        self.announced.set(number);
-        self.screen.announcements.update(|list| {
-            list.push((number, announcement));
-            let old = list.len().saturating_sub(ANNOUNCEMENTS);
-            list.drain(..old);
+        let count = self.announced.get();
+        self.announced.set(count.wrapping_add(1));
+        self.screen.announcements.update(|all| {
+            if let Some(slot) = all.get_mut(count % ANNOUNCEMENTS) {
+                *slot = Some(announcement);
+            }
         });
     }
 
     fn notice(&self, notice: Notice) {
         match notice {
-            Notice::ServerUnreachable => screen::set(self.screen.unreachable, true),
-            Notice::ServerReached => screen::set(self.screen.unreachable, false),
-            Notice::SignInRequired => screen::set(self.screen.sign_in, true),
+            Notice::ServerUnreachable => self.screen.unreachable.set(true),
+            Notice::ServerReached => self.screen.unreachable.set(false),
+            Notice::SignInRequired => self.screen.sign_in.set(true),
         }
     }
 
     fn fetch_session(self: &Rc<Self>, exchange: u64, deadline: Millis) {
         let driver = Rc::clone(self);
-        wasm_bindgen_futures::spawn_local(async move {
+        task::spawn(async move {
             let (reply, session) = net::session(&net::Abort::after(deadline)).await;
             if let Some(session) = session {
-                screen::set(driver.screen.sign_in, false);
-                screen::set(driver.screen.unreachable, false);
-                screen::set(driver.screen.session, Some(session));
+                driver.screen.sign_in.set(false);
+                driver.screen.unreachable.set(false);
+                driver.screen.session.set(Some(session));
             }
             driver.feed(Event::Session(exchange, reply));
         });

@@ -6,13 +6,14 @@ use holdfast_recovery::{Event, ExchangeId, Sending};
 
 use super::Driver;
 use crate::net::{self, Abort, lock};
+use crate::task;
 
 impl Driver {
     pub(super) fn send(self: &Rc<Self>, sending: Sending) {
         let abort = Abort::after(sending.deadline);
-        self.exchanges.borrow_mut().insert(sending.exchange, abort.clone());
+        self.exchanges.borrow_mut().push((sending.exchange, abort.clone()));
         let driver = Rc::clone(self);
-        wasm_bindgen_futures::spawn_local(async move {
+        task::spawn(async move {
             // Only the tab that follows an ask lets the server wait: seven tabs that wait would use
             // up all the connections that HTTP/1.1 browsers open.
             let guard = match sending.wait {
@@ -23,17 +24,22 @@ impl Driver {
             let verdict = net::exchange(&sending, wait, &abort).await;
             drop(guard);
             let exchange = sending.exchange;
-            let wanted = driver.exchanges.borrow_mut().remove(&exchange).is_some();
-            if wanted {
+            if driver.take_exchange(exchange).is_some() {
                 driver.feed(Event::Received { exchange, verdict });
             }
         });
     }
 
     pub(super) fn abort(&self, exchange: ExchangeId) {
-        let abort = self.exchanges.borrow_mut().remove(&exchange);
-        if let Some(abort) = abort {
+        if let Some(abort) = self.take_exchange(exchange) {
             abort.abort();
         }
+    }
+
+    /// Ends the interest in a reply. `None` if there was none any more.
+    fn take_exchange(&self, exchange: ExchangeId) -> Option<Abort> {
+        let mut exchanges = self.exchanges.borrow_mut();
+        let at = exchanges.iter().position(|(id, _)| *id == exchange)?;
+        Some(exchanges.swap_remove(at).1)
     }
 }

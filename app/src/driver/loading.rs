@@ -7,12 +7,11 @@ use std::time::Duration;
 use holdfast_protocol::{Conversation, ConversationId};
 use holdfast_recovery::{Event, Millis};
 use leptos::leptos_dom::helpers::set_timeout;
-use leptos::prelude::*;
 
 use super::Driver;
 use crate::net::{self, Abort, Loaded};
-use crate::screen::{self, Loading};
-use crate::{clock, text};
+use crate::screen::Loading;
+use crate::{clock, task, text};
 
 const DEADLINE: Millis = 12_000;
 /// Tries without a reply before a person is asked.
@@ -45,7 +44,7 @@ impl Driver {
         let generation = self.loads.supersede();
         self.loads.loaded_at.set(0);
         if let Some(id) = view {
-            screen::set(self.screen.loading, Loading::Busy);
+            self.screen.loading.set(Loading::Busy);
             self.attempt(id, generation, 0);
         }
     }
@@ -64,7 +63,7 @@ impl Driver {
             let generation = self.loads.supersede();
             // Quietly where there is something to see already.
             if self.screen.turns.with_untracked(Vec::is_empty) {
-                screen::set(self.screen.loading, Loading::Busy);
+                self.screen.loading.set(Loading::Busy);
             }
             self.attempt(id, generation, 0);
         }
@@ -72,7 +71,7 @@ impl Driver {
 
     fn attempt(self: &Rc<Self>, id: ConversationId, generation: u64, tries: u32) {
         let driver = Rc::clone(self);
-        wasm_bindgen_futures::spawn_local(async move {
+        task::spawn(async move {
             let loaded = net::conversation(id, None, &Abort::after(DEADLINE)).await;
             if driver.loads.generation.get() == generation {
                 driver.loaded(id, generation, tries, loaded);
@@ -93,7 +92,7 @@ impl Driver {
             Loaded::NotFound => Loading::Missing(text::CONVERSATION_MISSING),
             Loaded::Deleted => Loading::Missing(text::CONVERSATION_DELETED),
             Loaded::SignIn => {
-                screen::set(self.screen.sign_in, true);
+                self.screen.sign_in.set(true);
                 Loading::Failed(text::SIGN_IN.to_owned())
             }
             Loaded::Refused(detail) => Loading::Failed(detail),
@@ -112,7 +111,7 @@ impl Driver {
             }
             Loaded::Nothing(_) => Loading::Failed(text::CONVERSATION_UNREACHABLE.to_owned()),
         };
-        screen::set(self.screen.loading, loading);
+        self.screen.loading.set(loading);
     }
 
     fn take_newest(self: &Rc<Self>, id: ConversationId, page: Conversation) {
@@ -125,11 +124,11 @@ impl Driver {
             self.book.borrow_mut().keep_only(id, &ids);
         }
         let title = Some(page.title.clone()).filter(|title| !title.is_empty());
-        screen::set(self.screen.title, title);
+        self.screen.title.set(title);
         if reaches_back {
-            screen::set(self.screen.earlier, None);
+            self.screen.earlier.set(None);
         } else if had_earlier.is_none() || !joins {
-            screen::set(self.screen.earlier, page.next);
+            self.screen.earlier.set(page.next);
         }
         self.take_turns(page);
     }
@@ -148,26 +147,23 @@ impl Driver {
         if self.screen.loading.with_untracked(|loading| *loading == Loading::Busy) {
             return;
         }
-        screen::set(self.screen.loading, Loading::Busy);
+        self.screen.loading.set(Loading::Busy);
         let generation = self.loads.supersede();
         let driver = Rc::clone(self);
-        wasm_bindgen_futures::spawn_local(async move {
+        task::spawn(async move {
             let loaded = net::conversation(id, Some(before), &Abort::after(DEADLINE)).await;
             if driver.loads.generation.get() != generation {
                 return;
             }
-            screen::set(
-                driver.screen.loading,
-                match loaded {
-                    Loaded::Page(page) => {
-                        screen::set(driver.screen.earlier, page.next);
-                        crate::ui::scroll::keep_place();
-                        driver.take_turns(*page);
-                        Loading::Idle
-                    }
-                    _ => Loading::Failed(text::EARLIER_UNREACHABLE.to_owned()),
-                },
-            );
+            driver.screen.loading.set(match loaded {
+                Loaded::Page(page) => {
+                    driver.screen.earlier.set(page.next);
+                    crate::ui::scroll::keep_place();
+                    driver.take_turns(*page);
+                    Loading::Idle
+                }
+                _ => Loading::Failed(text::EARLIER_UNREACHABLE.to_owned()),
+            });
         });
     }
 }

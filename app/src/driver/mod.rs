@@ -12,14 +12,14 @@ mod effects;
 mod exchanges;
 mod loading;
 mod signs;
+mod title;
 mod view;
 
 use std::cell::{Cell, RefCell};
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
 use std::rc::Rc;
 
 use holdfast_recovery::{Event, ExchangeId, Recovery, Start};
-use leptos::prelude::*;
 
 use self::book::Book;
 use self::loading::Loads;
@@ -30,21 +30,21 @@ use crate::{clock, fault, ids, storage};
 
 /// The driver. There is one, and it lives as long as the page.
 pub(crate) struct Driver {
-    screen: Screen,
+    screen: &'static Screen,
     recovery: RefCell<Recovery>,
     queue: RefCell<VecDeque<Event>>,
     handling: Cell<bool>,
-    exchanges: RefCell<HashMap<ExchangeId, Abort>>,
+    exchanges: RefCell<Vec<(ExchangeId, Abort)>>,
     book: RefCell<Book>,
     pointers: PointerStore,
     drafts: Drafts,
     loads: Loads,
-    announced: Cell<u32>,
+    announced: Cell<usize>,
 }
 
 impl Driver {
     /// Starts it: takes up what the last page left, and listens to the browser.
-    pub(crate) fn start(screen: Screen) -> Rc<Self> {
+    pub(crate) fn start(screen: &'static Screen) -> Rc<Self> {
         let driver = Rc::new(Self {
             screen,
             recovery: RefCell::new(Recovery::new(ids::seed())),
@@ -102,9 +102,10 @@ impl Driver {
         let elsewhere = book.elsewhere(view);
         let never_sent = book.never_sent();
         drop(book);
-        crate::screen::set(screen.stoppable, book::stoppable(&turns));
-        crate::screen::set(screen.turns, turns);
-        crate::screen::set(screen.elsewhere, elsewhere);
-        crate::screen::set(screen.never_sent, never_sent);
+        screen.stoppable.set(book::stoppable(&turns));
+        screen.turns.set(turns);
+        screen.elsewhere.set(elsewhere);
+        screen.never_sent.set(never_sent);
+        self.name_document();
     }
 }

@@ -11,7 +11,7 @@ use wasm_bindgen::{JsCast as _, closure::Closure};
 use web_sys::{EventTarget, PageTransitionEvent, StorageEvent, VisibilityState};
 
 use super::Driver;
-use crate::{clock, screen, storage};
+use crate::{clock, storage};
 
 const TICK: Duration = Duration::from_secs(1);
 /// A tick that comes later than this means that the machine, or the page, was asleep.
@@ -32,11 +32,11 @@ pub(super) fn is_online() -> bool {
 pub(super) fn listen(driver: &Rc<Driver>) {
     let (window, document) = (window(), document());
     on(&window, "online", driver, |driver, _| {
-        screen::set(driver.screen.online, true);
+        driver.screen.online.set(true);
         driver.nudge(Nudge::Online);
     });
     on(&window, "offline", driver, |driver, _| {
-        screen::set(driver.screen.online, false);
+        driver.screen.online.set(false);
         driver.feed(Event::WentOffline);
     });
     on(&document, "visibilitychange", driver, |driver, _| {
@@ -66,7 +66,7 @@ fn on(
     target: &EventTarget,
     name: &str,
     driver: &Rc<Driver>,
-    handle: impl Fn(&Rc<Driver>, web_sys::Event) + 'static,
+    handle: fn(&Rc<Driver>, web_sys::Event),
 ) {
     let driver = Rc::clone(driver);
     let listener = Closure::<dyn Fn(web_sys::Event)>::new(move |event| handle(&driver, event));
@@ -82,7 +82,7 @@ fn tick(driver: &Rc<Driver>) {
             let now = clock::now();
             let gap = now.saturating_sub(last.replace(now));
             if driver.is_waiting() {
-                screen::set(driver.screen.now, now);
+                driver.screen.now.set(now);
             }
             // A hidden page's timers are slowed down; that is no sleep, and no reason to look.
             if gap > WAKING_GAP && is_visible() {

@@ -4,10 +4,10 @@ use std::rc::Rc;
 
 use holdfast_protocol::{ConversationId, RequestId};
 use holdfast_recovery::Event;
-use leptos::prelude::*;
 
 use super::Driver;
-use crate::screen::{self, Loading};
+use crate::screen::Loading;
+use crate::ui::{composer, scroll};
 use crate::{clock, route};
 
 impl Driver {
@@ -27,7 +27,7 @@ impl Driver {
             route::push(None);
             self.moved();
         }
-        self.focus_composer();
+        composer::focus();
     }
 
     /// Shows another conversation at once, with what is known of it, and loads the rest.
@@ -35,18 +35,18 @@ impl Driver {
         let screen = self.screen;
         self.keep_draft();
         screen.view.set(view);
-        screen::set(screen.title, None);
-        screen::set(screen.earlier, None);
-        screen::set(screen.new_text, false);
-        screen::set(screen.complaint, None);
-        screen::set(screen.loading, Loading::Idle);
-        screen::set(screen.now, clock::now());
-        screen::set(screen.draft, self.drafts.get(view));
+        screen.title.set(None);
+        screen.earlier.set(None);
+        screen.new_text.set(false);
+        screen.complaint.set(None);
+        screen.loading.set(Loading::Idle);
+        screen.now.set(clock::now());
+        screen.draft.set(self.drafts.get(view));
         if let Some(view) = view {
             self.book.borrow_mut().viewed(view);
         }
         self.feed(Event::Viewing(view));
-        screen.to_end.update(|count| *count = count.wrapping_add(1));
+        scroll::go_to_end(screen);
         self.load(view);
     }
 
@@ -63,10 +63,6 @@ impl Driver {
     pub(crate) fn dismiss(self: &Rc<Self>, request_id: RequestId) {
         self.book.borrow_mut().dismiss(request_id);
         self.refresh();
-    }
-
-    pub(crate) fn focus_composer(&self) {
-        self.screen.focus.update(|count| *count = count.wrapping_add(1));
     }
 
     pub(super) fn is_waiting(&self) -> bool {

@@ -6,6 +6,7 @@ use holdfast_protocol::reply::{Reply, WAIT_MOST};
 use holdfast_protocol::{Code, Conversation, ConversationId, Problem, retry_after};
 
 use super::{Abort, fetch};
+use crate::json;
 
 /// What became of it.
 #[derive(Debug, PartialEq)]
@@ -42,12 +43,12 @@ fn read(id: ConversationId, reply: &Reply<'_>) -> Loaded {
         (after <= WAIT_MOST).then_some(after)
     };
     if reply.status == 200 {
-        return match serde_json::from_slice::<Conversation>(reply.body) {
-            Ok(page) if page.id == id => Loaded::Page(Box::new(page)),
+        return match json::read::<Conversation>(reply.body) {
+            Some(page) if page.id == id => Loaded::Page(Box::new(page)),
             _ => Loaded::Nothing(None),
         };
     }
-    let Ok(problem) = serde_json::from_slice::<Problem>(reply.body) else {
+    let Some(problem) = json::read::<Problem>(reply.body) else {
         return Loaded::Nothing(after());
     };
     match problem.code {

@@ -6,6 +6,7 @@ use serde::Serialize;
 use web_sys::{RequestCache, RequestRedirect};
 
 use super::Abort;
+use crate::json;
 
 /// A reply that came whole.
 pub(super) struct Fetched {
@@ -48,7 +49,7 @@ pub(super) async fn post<T: Serialize>(
     wait: u32,
     abort: &Abort,
 ) -> Option<Fetched> {
-    finish(builder(path, Method::POST, wait, abort).json(body).ok()?, abort).await
+    finish(builder(path, Method::POST, wait, abort).json(&json::write(body)).ok()?, abort).await
 }
 
 /// Paths are relative, so that the page works under any mount; a redirect is not followed, because

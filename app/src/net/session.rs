@@ -6,6 +6,7 @@ use holdfast_recovery::SessionReply;
 use serde_json::Value;
 
 use super::{Abort, fetch};
+use crate::json;
 
 /// Fetches the session: what recovery wants to know, and the whole of it for the screen.
 pub(crate) async fn session(abort: &Abort) -> (SessionReply, Option<Session>) {
@@ -18,8 +19,8 @@ pub(crate) async fn session(abort: &Abort) -> (SessionReply, Option<Session>) {
 fn read(reply: &Reply<'_>) -> (SessionReply, Option<Session>) {
     let signed_out = (SessionReply::SignedOut, None);
     match reply.status {
-        200 => match serde_json::from_slice::<Session>(reply.body) {
-            Ok(session) if session.signed_in => {
+        200 => match json::read::<Session>(reply.body) {
+            Some(session) if session.signed_in => {
                 let owner = session.owner.clone();
                 (SessionReply::SignedIn { owner, policy: session.recovery }, Some(session))
             }
@@ -33,13 +34,13 @@ fn read(reply: &Reply<'_>) -> (SessionReply, Option<Session>) {
 }
 
 fn says_signed_out(body: &[u8]) -> bool {
-    serde_json::from_slice::<Value>(body)
-        .is_ok_and(|value| value.get("signed_in") == Some(&Value::Bool(false)))
+    json::read::<Value>(body)
+        .is_some_and(|value| value.get("signed_in").and_then(Value::as_bool) == Some(false))
 }
 
 fn is_sign_in(body: &[u8]) -> bool {
-    serde_json::from_slice::<Problem>(body)
-        .is_ok_and(|problem| matches!(problem.code, Code::SignInRequired | Code::InvalidToken))
+    json::read::<Problem>(body)
+        .is_some_and(|problem| matches!(problem.code, Code::SignInRequired | Code::InvalidToken))
 }
 
 #[cfg(test)]

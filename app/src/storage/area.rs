@@ -6,6 +6,8 @@ use holdfast_protocol::Owner;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+use crate::json;
+
 const OWNER: &str = "holdfast.owner";
 
 /// One of the two.
@@ -38,7 +40,7 @@ impl Area {
 
     /// The value under a key; `None` too where what is there cannot be read.
     pub(crate) fn value<T: DeserializeOwned>(self, key: &str) -> Option<T> {
-        serde_json::from_str(&self.text(key).ok()??).ok()
+        json::read(self.text(key).ok()??.as_bytes())
     }
 
     /// Writes a text as it is.
@@ -51,8 +53,8 @@ impl Area {
         // gloo-storage takes for granted that the storage can be reached.
         self.raw()?;
         match self {
-            Self::Session => SessionStorage::set(key, value),
-            Self::Local => LocalStorage::set(key, value),
+            Self::Session => SessionStorage::set(key, json::write(value)),
+            Self::Local => LocalStorage::set(key, json::write(value)),
         }
         .map_err(|_| Blocked)
     }

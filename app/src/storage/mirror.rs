@@ -1,7 +1,8 @@
-//! Asks that are not accepted yet, where other tabs and the next one find them.
+//! Asks that are not accepted yet, where other tabs and the next one find them: each a list of one, in
+//! the format of the tab's own pointers.
 
 use holdfast_protocol::RequestId;
-use holdfast_recovery::Pointer;
+use holdfast_recovery::{Pointer, Pointers};
 
 use super::Area;
 
@@ -15,7 +16,8 @@ pub(crate) fn is_mirror_key(key: &str) -> Option<RequestId> {
 /// Keeps a pointer for other tabs.
 pub(crate) fn mirror(pointer: &Pointer) {
     // Where it fails the tab's own pointer is all there is; that one says aloud if it fails too.
-    let _ = Area::Local.put(&key(pointer.request_id), pointer);
+    let list = Pointers { readable: vec![pointer.clone()], unreadable: Vec::new() };
+    let _ = Area::Local.put_text(&key(pointer.request_id), &list.to_json());
 }
 
 /// Forgets it.
@@ -27,7 +29,8 @@ pub(crate) fn unmirror(request_id: RequestId) {
 /// is: it may be a newer page's.
 pub(crate) fn mirrored() -> Vec<Pointer> {
     let keys = Area::Local.keys().into_iter().filter(|key| is_mirror_key(key).is_some());
-    keys.filter_map(|key| Area::Local.value(&key)).collect()
+    let texts = keys.filter_map(|key| Area::Local.text(&key).ok().flatten());
+    texts.flat_map(|text| Pointers::parse(&text).readable).collect()
 }
 
 fn key(request_id: RequestId) -> String {

@@ -13,7 +13,6 @@ pub(super) fn Icon(
             <path d=path />
         </svg>
     }
-    .into_any()
 }
 
 pub(super) const ARROW_UP: &str = "M10 16V4.5M5 9l5-5 5 5";

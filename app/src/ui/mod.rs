@@ -6,11 +6,12 @@
 #![expect(unreachable_pub, reason = "what the component macro makes of a function is public")]
 
 mod app;
-mod composer;
+pub(crate) mod composer;
 mod conversation;
 mod header;
 mod icon;
 mod notices;
+mod part;
 pub(crate) mod scroll;
 mod status;
 mod turn;
@@ -28,7 +29,7 @@ use crate::screen::Screen;
 /// What a component needs: the signals to read, and whom to tell what a person did.
 #[derive(Clone)]
 pub(crate) struct Page {
-    pub(crate) screen: Screen,
+    pub(crate) screen: &'static Screen,
     pub(crate) driver: SendWrapper<Rc<Driver>>,
 }
 

@@ -1,13 +1,11 @@
 //! Scrolling: the page follows the text only while the reader is at its end.
 
 use std::cell::Cell;
-use std::rc::Rc;
 
 use leptos::prelude::*;
 use wasm_bindgen::{JsCast as _, closure::Closure};
 
-use super::Page;
-use crate::screen;
+use crate::screen::Screen;
 
 /// Nearer to the end than this, in CSS pixels, is at the end.
 const NEAR: f64 = 24.0;
@@ -50,51 +48,39 @@ pub(crate) fn keep_place() {
     });
 }
 
-/// Follows the end while the reader is there, and stops as soon as the reader scrolls up.
-pub(super) fn stay_at_end(page: &Page) {
-    let screen = page.screen;
-    let follows = Rc::new(Cell::new(true));
-    let last_top = Rc::new(Cell::new(0.0));
+/// Brings the end into sight, and follows it from now on.
+pub(crate) fn go_to_end(screen: &Screen) {
+    screen.follows.set(true);
+    screen.new_text.set(false);
+    request_animation_frame(to_end);
+}
 
-    let on_scroll = {
-        let (follows, last_top) = (Rc::clone(&follows), Rc::clone(&last_top));
-        Closure::<dyn Fn()>::new(move || {
-            let Some(Position { top, below }) = position() else { return };
-            let went_up = top < last_top.replace(top) - 1.0;
-            // Near the end counts for somebody coming down; somebody leaving it is let go at once.
-            if below <= 2.0 || (!went_up && below <= NEAR) {
-                follows.set(true);
-                screen::set(screen.new_text, false);
-            } else if went_up {
-                follows.set(false);
-            }
-        })
-    };
+/// Follows the end while the reader is there, and stops as soon as the reader scrolls up.
+pub(super) fn stay_at_end(screen: &'static Screen) {
+    let last_top = Cell::new(0.0);
+    let on_scroll = Closure::<dyn Fn()>::new(move || {
+        let Some(Position { top, below }) = position() else { return };
+        let went_up = top < last_top.replace(top) - 1.0;
+        // Near the end counts for somebody coming down; somebody leaving it is let go at once.
+        if below <= 2.0 || (!went_up && below <= NEAR) {
+            screen.follows.set(true);
+            screen.new_text.set(false);
+        } else if went_up {
+            screen.follows.set(false);
+        }
+    });
     let _ = window().add_event_listener_with_callback("scroll", on_scroll.as_ref().unchecked_ref());
     on_scroll.forget();
 
-    let on_resize = {
-        let follows = Rc::clone(&follows);
-        Closure::<dyn Fn()>::new(move || {
-            if follows.get() {
-                to_end();
-            }
-        })
-    };
+    let on_resize = Closure::<dyn Fn()>::new(move || {
+        if screen.follows.get_untracked() {
+            to_end();
+        }
+    });
     if let (Ok(observer), Some(body)) =
         (web_sys::ResizeObserver::new(on_resize.as_ref().unchecked_ref()), document().body())
     {
         observer.observe(&body);
     }
     on_resize.forget();
-
-    Effect::new(move |before: Option<u32>| {
-        let count = screen.to_end.get();
-        if before.is_some_and(|before| before != count) {
-            follows.set(true);
-            screen::set(screen.new_text, false);
-            request_animation_frame(to_end);
-        }
-        count
-    });
 }

@@ -3,24 +3,25 @@
 use leptos::prelude::*;
 
 use super::Page;
+use super::part::words;
+use crate::screen::ANNOUNCEMENTS;
 use crate::text;
 
 /// Out of sight, read out when it changes.
 #[component]
 pub(super) fn StatusRegion() -> impl IntoView {
     let Page { screen, .. } = expect_context();
-    // Each announcement is an element of its own, so that the same words twice are said twice; and
-    // only what is new is read.
+    // Each announcement takes the place of the oldest, and only what has changed is read.
+    let slots = std::array::from_fn::<_, ANNOUNCEMENTS, _>(|slot| {
+        let announcement = words(move || {
+            let announcement = screen.announcements.with(|all| all.get(slot).copied().flatten())?;
+            Some(text::announcement(announcement).to_owned())
+        });
+        view! { <p>{announcement}</p> }
+    });
     view! {
         <div class="visually-hidden" role="status" aria-live="polite" aria-atomic="false">
-            <For
-                each=move || screen.announcements.get()
-                key=|(number, _)| *number
-                children=|(_, announcement)| {
-                    view! { <p>{text::announcement(announcement)}</p> }.into_any()
-                }
-            />
+            {slots}
         </div>
     }
-    .into_any()
 }

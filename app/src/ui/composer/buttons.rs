@@ -7,6 +7,7 @@ use leptos::prelude::*;
 use super::Page;
 use crate::text;
 use crate::ui::icon::{ARROW_UP, Icon, SQUARE};
+use crate::ui::part::words;
 
 /// From here on the count is shown.
 const COUNT_FROM: usize = QUESTION_CHARS / 10 * 9;
@@ -15,7 +16,7 @@ const COUNT_FROM: usize = QUESTION_CHARS / 10 * 9;
 #[component]
 pub(super) fn Buttons() -> impl IntoView {
     let Page { screen, driver } = expect_context();
-    let count = Memo::new(move |_| {
+    let count = words(move || {
         screen.draft.with(|draft| {
             // Bytes are never fewer than characters: most drafts need no counting.
             let chars = if draft.len() < COUNT_FROM { 0 } else { draft.trim().chars().count() };
@@ -29,7 +30,7 @@ pub(super) fn Buttons() -> impl IntoView {
     };
     view! {
         <div class="composer-buttons">
-            <span class="count">{move || count.get()}</span>
+            <span class="count">{count}</span>
             <button
                 type="button"
                 class="button round stop"
@@ -45,5 +46,4 @@ pub(super) fn Buttons() -> impl IntoView {
             </button>
         </div>
     }
-    .into_any()
 }

@@ -1,21 +1,31 @@
 //! The field itself.
 
 use holdfast_protocol::limits::QUESTION_CHARS;
-use leptos::html::Textarea;
 use leptos::prelude::*;
+use wasm_bindgen::JsCast as _;
 
 use super::Page;
-use crate::{screen, text};
+use crate::text;
+use crate::ui::part::words;
 
 /// A paste of more than this many UTF-16 units is refused outright: nobody shortens it by hand, and
 /// a field that holds it makes the page crawl.
 const PASTE_MOST: usize = 4 * QUESTION_CHARS;
 
+const FIELD: &str = "question";
+
+/// Puts the focus where questions are written.
+pub(crate) fn focus() {
+    let field = document().get_element_by_id(FIELD);
+    if let Some(field) = field.and_then(|field| field.dyn_into::<web_sys::HtmlElement>().ok()) {
+        let _ = field.focus();
+    }
+}
+
 /// A text field that grows with what is written.
 #[component]
 pub(super) fn QuestionField() -> impl IntoView {
     let Page { screen, driver } = expect_context();
-    let field = NodeRef::<Textarea>::new();
 
     let asker = driver.clone();
     let on_keydown = move |event: web_sys::KeyboardEvent| {
@@ -39,22 +49,15 @@ pub(super) fn QuestionField() -> impl IntoView {
     };
     let on_input = move |event| {
         screen.draft.set(event_target_value(&event));
-        screen::set(screen.complaint, None);
+        screen.complaint.set(None);
         driver.keep_draft();
     };
-    Effect::new(move |before: Option<u32>| {
-        let count = screen.focus.get();
-        if before.is_some_and(|before| before != count)
-            && let Some(field) = field.get_untracked()
-        {
-            let _ = field.focus();
-        }
-        count
-    });
-
+    let complains = move || screen.complaint.with(Option::is_some);
+    let invalid = words(move || complains().then(|| "true".to_owned()));
+    let described_by = words(move || complains().then(|| "complaint".to_owned()));
     view! {
         <textarea
-            node_ref=field
+            id=FIELD
             class="field"
             rows="1"
             dir="auto"
@@ -62,13 +65,12 @@ pub(super) fn QuestionField() -> impl IntoView {
             enterkeyhint="send"
             aria-label=text::QUESTION
             placeholder=text::PLACEHOLDER
-            aria-invalid=move || screen.complaint.with(Option::is_some).to_string()
-            aria-describedby=move || screen.complaint.with(|it| it.is_some().then_some("complaint"))
+            aria-invalid=invalid
+            aria-describedby=described_by
             prop:value=move || screen.draft.get()
             on:keydown=on_keydown
             on:paste=on_paste
             on:input=on_input
         ></textarea>
     }
-    .into_any()
 }

@@ -8,9 +8,11 @@ use leptos::prelude::*;
 
 use self::buttons::Buttons;
 use self::field::QuestionField;
+pub(crate) use self::field::focus;
 use self::offers::OfferList;
 use super::Page;
-use super::icon::{ARROW_DOWN, Icon};
+use super::icon::ARROW_DOWN;
+use super::part::{button, part};
 use super::scroll;
 use crate::text;
 
@@ -24,26 +26,19 @@ pub(super) fn Composer() -> impl IntoView {
     };
     view! {
         <footer class="composer">
-            {move || screen.new_text.get().then(new_text)}
+            {part(move || screen.new_text.get().then(new_text))}
             <OfferList />
             <form class="composer-box" on:submit=submit>
                 <QuestionField />
                 <Buttons />
             </form>
-            {move || screen.complaint.get().map(complaint)}
+            {part(move || screen.complaint.get().map(complaint))}
         </footer>
     }
-    .into_any()
 }
 
 fn new_text() -> AnyView {
-    view! {
-        <button type="button" class="button new-text" on:click=|_| scroll::to_end()>
-            <Icon path=ARROW_DOWN />
-            {text::NEW_TEXT}
-        </button>
-    }
-    .into_any()
+    button("button new-text", Some(ARROW_DOWN), text::NEW_TEXT, scroll::to_end)
 }
 
 fn complaint(sentence: String) -> AnyView {

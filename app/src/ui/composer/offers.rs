@@ -5,37 +5,20 @@ use leptos::prelude::*;
 use super::Page;
 use crate::screen::Offer;
 use crate::text;
+use crate::ui::notices::strip;
+use crate::ui::part::{button, list};
 
-/// One card each.
+/// One line each.
 #[component]
 pub(super) fn OfferList() -> impl IntoView {
-    let Page { screen, .. } = expect_context();
-    let card = |offer| view! { <OfferCard offer /> }.into_any();
-    (move || screen.offers.get().into_iter().map(card).collect_view()).into_any()
-}
-
-#[component]
-fn OfferCard(offer: Offer) -> impl IntoView {
-    let Page { driver, .. } = expect_context();
-    let request_id = offer.request_id;
-    let taker = driver.clone();
-    view! {
-        <div class="strip offer" data-returned=request_id.to_string()>
-            <p class="strip-text">
-                <span class="strip-label">{offer.reason}</span>
-                <span class="strip-question" dir="auto">{offer.question}</span>
-            </p>
-            <button type="button" class="button" on:click=move |_| taker.take_offer(request_id)>
-                {text::USE_IT}
-            </button>
-            <button
-                type="button"
-                class="button quiet"
-                on:click=move |_| driver.drop_offer(request_id)
-            >
-                {text::DISMISS}
-            </button>
-        </div>
-    }
-    .into_any()
+    let Page { screen, driver } = expect_context();
+    let line = move |Offer { request_id, question, reason }| {
+        let (taker, dropper) = (driver.clone(), driver.clone());
+        let actions = view! {
+            {button("button", None, text::USE_IT, move || taker.take_offer(request_id))}
+            {button("button quiet", None, text::DISMISS, move || dropper.drop_offer(request_id))}
+        };
+        strip("strip offer", reason, question, actions.into_any())
+    };
+    list(move || screen.offers.get().into_iter().map(&line).collect())
 }

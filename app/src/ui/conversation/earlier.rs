@@ -4,20 +4,16 @@ use leptos::prelude::*;
 
 use super::Page;
 use crate::text;
+use crate::ui::part::{button, part};
 
 /// A button, while there are earlier turns.
 #[component]
 pub(super) fn Earlier() -> impl IntoView {
     let Page { screen, driver } = expect_context();
-    let button = move |_| {
+    part(move || {
         let driver = driver.clone();
-        let load = move |_| driver.load_earlier();
-        view! {
-            <button type="button" class="button quiet earlier" on:click=load>
-                {text::EARLIER}
-            </button>
-        }
-        .into_any()
-    };
-    (move || screen.earlier.get().map(&button)).into_any()
+        screen.earlier.get().map(|_| {
+            button("button quiet earlier", None, text::EARLIER, move || driver.load_earlier())
+        })
+    })
 }

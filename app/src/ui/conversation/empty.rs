@@ -4,6 +4,7 @@ use leptos::prelude::*;
 
 use super::Page;
 use crate::text;
+use crate::ui::part::button;
 
 /// A welcome and three questions that Holdfast's own handbook answers.
 #[component]
@@ -11,14 +12,8 @@ pub(super) fn Empty() -> impl IntoView {
     let Page { driver, .. } = expect_context();
     let examples = text::EXAMPLES.map(|question| {
         let driver = driver.clone();
-        view! {
-            <li>
-                <button type="button" class="example" on:click=move |_| driver.suggest(question)>
-                    {question}
-                </button>
-            </li>
-        }
-        .into_any()
+        let ask = button("example", None, question, move || driver.suggest(question));
+        view! { <li>{ask}</li> }.into_any()
     });
     view! {
         <div class="empty">

@@ -5,13 +5,13 @@ use leptos::prelude::*;
 use super::Page;
 use crate::screen::Loading;
 use crate::text;
+use crate::ui::part::{button, part};
 
 /// A line while it loads, a sentence and a button where it failed.
 #[component]
 pub(super) fn LoadingLine() -> impl IntoView {
     let Page { screen, driver } = expect_context();
-    let known = Memo::new(move |_| screen.turns.with(|turns| !turns.is_empty()));
-    let line = move || {
+    part(move || {
         let driver = driver.clone();
         match screen.loading.get() {
             Loading::Idle => None,
@@ -20,29 +20,25 @@ pub(super) fn LoadingLine() -> impl IntoView {
                 Some(line.into_any())
             }
             Loading::Failed(sentence) => {
-                let again = move |_| driver.reload_view();
-                Some(failure(sentence, text::TRY_AGAIN, again))
+                let again = move || driver.reload_view();
+                Some(failure(sentence, button("button", None, text::TRY_AGAIN, again)))
             }
             // The turns that are here say it better.
-            Loading::Missing(_) if known.get() => None,
+            Loading::Missing(_) if screen.turns.with(|turns| !turns.is_empty()) => None,
             Loading::Missing(sentence) => {
-                let leave = move |_| driver.new_chat();
-                Some(failure(sentence.to_owned(), text::NEW_CHAT_INSTEAD, leave))
+                let leave = move || driver.new_chat();
+                let leave = button("button", None, text::NEW_CHAT_INSTEAD, leave);
+                Some(failure(sentence.to_owned(), leave))
             }
         }
-    };
-    line.into_any()
+    })
 }
 
-fn failure(
-    sentence: String,
-    action: &'static str,
-    act: impl Fn(web_sys::MouseEvent) + 'static,
-) -> AnyView {
+fn failure(sentence: String, action: AnyView) -> AnyView {
     view! {
         <div class="load-failure">
             <p>{sentence}</p>
-            <button type="button" class="button" on:click=act>{action}</button>
+            {action}
         </div>
     }
     .into_any()

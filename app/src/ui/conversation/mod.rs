@@ -10,6 +10,7 @@ use self::earlier::Earlier;
 use self::empty::Empty;
 use self::loading::LoadingLine;
 use super::Page;
+use super::part::part;
 use super::turn::TurnArticle;
 use crate::screen::Loading;
 use crate::text;
@@ -18,9 +19,8 @@ use crate::text;
 #[component]
 pub(super) fn Conversation() -> impl IntoView {
     let Page { screen, .. } = expect_context();
-    let is_empty = Memo::new(move |_| {
-        screen.turns.with(Vec::is_empty) && screen.loading.with(|it| *it == Loading::Idle)
-    });
+    let is_empty =
+        move || screen.turns.with(Vec::is_empty) && screen.loading.with(|it| *it == Loading::Idle);
     view! {
         <section class="conversation" aria-label=text::CONVERSATION>
             <Earlier />
@@ -30,8 +30,7 @@ pub(super) fn Conversation() -> impl IntoView {
                 key=|cell| cell.request_id
                 children=|cell| view! { <TurnArticle cell /> }.into_any()
             />
-            {move || is_empty.get().then(|| view! { <Empty /> }.into_any())}
+            {part(move || is_empty().then(|| view! { <Empty /> }.into_any()))}
         </section>
     }
-    .into_any()
 }

@@ -6,7 +6,8 @@ use leptos::prelude::*;
 
 use self::model::ModelName;
 use super::Page;
-use super::icon::{Icon, PLUS};
+use super::icon::PLUS;
+use super::part::button;
 use crate::text;
 
 /// The bar at the top.
@@ -17,11 +18,7 @@ pub(super) fn Header() -> impl IntoView {
         <header class="bar">
             <h1 class="wordmark">{text::PRODUCT}</h1>
             <ModelName />
-            <button type="button" class="button quiet" on:click=move |_| driver.new_chat()>
-                <Icon path=PLUS />
-                {text::NEW_CHAT}
-            </button>
+            {button("button quiet", Some(PLUS), text::NEW_CHAT, move || driver.new_chat())}
         </header>
     }
-    .into_any()
 }

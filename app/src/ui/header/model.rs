@@ -3,6 +3,7 @@
 use holdfast_protocol::{ModelState, Session};
 use leptos::prelude::*;
 
+use super::super::part::words;
 use super::Page;
 use crate::text;
 
@@ -10,16 +11,15 @@ use crate::text;
 #[component]
 pub(super) fn ModelName() -> impl IntoView {
     let Page { screen, .. } = expect_context();
-    let described = move || screen.session.with(|session| session.as_ref().and_then(describe));
-    let offers = move || {
+    let described = words(move || screen.session.with(|session| describe(session.as_ref()?)));
+    let offers = words(move || {
         screen.session.with(|session| session.as_ref().map(|session| session.offers.join("\n")))
-    };
+    });
     view! {
         <p class="model" title=offers>
             {described}
         </p>
     }
-    .into_any()
 }
 
 fn describe(session: &Session) -> Option<String> {

@@ -5,37 +5,22 @@ use leptos::prelude::*;
 use super::Page;
 use crate::screen::StorageTrouble;
 use crate::text;
+use crate::ui::part::list;
 
 /// The sentences that hold now.
 #[component]
 pub(super) fn Banners() -> impl IntoView {
     let Page { screen, .. } = expect_context();
-    let line = move || {
-        if !screen.online.get() {
-            Some(text::OFFLINE)
-        } else if screen.unreachable.get() {
-            Some(text::SERVER_UNREACHABLE)
-        } else {
-            None
-        }
+    let line = move || match (screen.online.get(), screen.unreachable.get()) {
+        (false, _) => Some(text::OFFLINE),
+        (true, true) => Some(text::SERVER_UNREACHABLE),
+        (true, false) => None,
     };
     let sign_in = move || screen.sign_in.get().then_some(text::SIGN_IN);
-    let storage = move || {
-        screen.storage.get().map(|trouble| match trouble {
-            StorageTrouble::ClosingLoses => text::CLOSING_LOSES,
-            StorageTrouble::ReloadLoses => text::RELOAD_LOSES,
-        })
+    let storage = move || match screen.storage.get()? {
+        StorageTrouble::ClosingLoses => Some(text::CLOSING_LOSES),
+        StorageTrouble::ReloadLoses => Some(text::RELOAD_LOSES),
     };
-    view! {
-        <Banner sentence=Signal::derive(line) />
-        <Banner sentence=Signal::derive(sign_in) />
-        <Banner sentence=Signal::derive(storage) />
-    }
-    .into_any()
-}
-
-#[component]
-fn Banner(sentence: Signal<Option<&'static str>>) -> impl IntoView {
     let banner = |sentence| view! { <p class="banner">{sentence}</p> }.into_any();
-    (move || sentence.get().map(banner)).into_any()
+    list(move || [line(), sign_in(), storage()].into_iter().flatten().map(banner).collect())
 }

@@ -3,12 +3,14 @@
 mod banners;
 mod elsewhere;
 mod never_sent;
+mod strip;
 
 use leptos::prelude::*;
 
 use self::banners::Banners;
 use self::elsewhere::ElsewhereStrip;
 use self::never_sent::NeverSentList;
+pub(super) use self::strip::strip;
 use super::Page;
 use crate::text;
 
@@ -22,5 +24,4 @@ pub(super) fn Notices() -> impl IntoView {
             <ElsewhereStrip />
         </section>
     }
-    .into_any()
 }

@@ -3,31 +3,20 @@
 use leptos::prelude::*;
 
 use super::Page;
+use super::strip::strip;
 use crate::screen::TurnCell;
 use crate::text;
+use crate::ui::part::list;
 use crate::ui::turn::Actions;
 
-/// One card each.
+/// One line each.
 #[component]
 pub(super) fn NeverSentList() -> impl IntoView {
     let Page { screen, .. } = expect_context();
-    let card = |cell| view! { <NeverSentCard cell /> }.into_any();
-    (move || screen.never_sent.get().into_iter().map(card).collect_view()).into_any()
-}
-
-#[component]
-fn NeverSentCard(cell: TurnCell) -> impl IntoView {
-    let (request_id, turn) = (cell.request_id, cell.turn.clone());
-    view! {
-        <div class="strip" data-offered=request_id.to_string()>
-            <p class="strip-text">
-                <span class="strip-label">{text::NEVER_SENT}</span>
-                <span class="strip-question" dir="auto">
-                    {move || turn.with(|turn| turn.question.clone())}
-                </span>
-            </p>
-            <Actions cell />
-        </div>
-    }
-    .into_any()
+    let line = |cell: TurnCell| {
+        let question = cell.turn.with_untracked(|turn| turn.question.clone());
+        let actions = view! { <Actions cell /> }.into_any();
+        strip("strip", text::NEVER_SENT.to_owned(), question, actions)
+    };
+    list(move || screen.never_sent.get().into_iter().map(line).collect())
 }

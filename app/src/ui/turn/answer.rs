@@ -1,29 +1,22 @@
-//! The answer's text, block by block. It only grows; blocks that are finished are not drawn again.
+//! The answer's text, block by block.
 
 use std::ops::Range;
 
 use leptos::prelude::*;
 
-use super::copy::CopyButton;
+use super::copy::copy_button;
 use crate::markdown::{self, Block, Span};
 use crate::screen::TurnCell;
 use crate::text;
+use crate::ui::part::part;
 
-/// A block with what it is drawn from, so that it is drawn again only if that changes.
-#[derive(Clone, PartialEq, Eq, Hash)]
-struct Piece {
-    index: usize,
-    kind: Kind,
-}
-
-#[derive(Clone, PartialEq, Eq, Hash)]
-enum Kind {
+/// A block as it is drawn.
+enum Piece {
     Paragraph(Vec<Fragment>),
     Code { language: Option<String>, code: Vec<Fragment> },
 }
 
 /// Text that is drawn alike.
-#[derive(Clone, PartialEq, Eq, Hash)]
 struct Fragment {
     text: String,
     is_code: bool,
@@ -34,17 +27,18 @@ struct Fragment {
 #[component]
 pub(super) fn Answer(cell: TurnCell) -> impl IntoView {
     let turn = cell.turn;
-    let pieces = Memo::new(move |_| {
-        turn.with(|turn| pieces(turn.shown.text(), turn.shown.unarchived_from()))
-    });
-    let has_tail = Memo::new(move |_| pieces.with(|pieces| pieces.iter().any(has_tail)));
-    view! {
-        <div class="answer" class:blank=move || pieces.with(Vec::is_empty)>
-            <For each=move || pieces.get() key=Clone::clone children=|piece| draw(piece) />
-            {move || has_tail.get().then(tail_note)}
-        </div>
-    }
-    .into_any()
+    // Drawn in place: what is as it was before is left alone, and what a reader selected with it.
+    part(move || {
+        turn.with(|turn| {
+            let (source, unarchived_from) = (turn.shown.text(), turn.shown.unarchived_from());
+            if source.is_empty() {
+                return None;
+            }
+            let pieces = pieces(source, unarchived_from).into_iter().map(draw).collect_view();
+            let tail = unarchived_from.filter(|&from| from < source.len()).map(|_| tail_note());
+            Some(view! { <div class="answer">{pieces}{tail}</div> }.into_any())
+        })
+    })
 }
 
 fn tail_note() -> AnyView {
@@ -52,19 +46,19 @@ fn tail_note() -> AnyView {
 }
 
 fn draw(piece: Piece) -> AnyView {
-    match piece.kind {
-        Kind::Paragraph(fragments) => {
+    match piece {
+        Piece::Paragraph(fragments) => {
             view! { <p dir="auto">{fragments.into_iter().map(draw_fragment).collect_view()}</p> }
                 .into_any()
         }
-        Kind::Code { language, code } => {
+        Piece::Code { language, code } => {
             let plain: String = code.iter().map(|fragment| fragment.text.as_str()).collect();
             // Reachable by keyboard, because a long line makes it scroll.
             view! {
                 <figure class="code" dir="ltr">
                     <figcaption>
                         <span>{language}</span>
-                        <CopyButton text=plain />
+                        {copy_button(plain)}
                     </figcaption>
                     <pre tabindex="0">
                         <code>{code.into_iter().map(draw_fragment).collect_view()}</code>
@@ -86,11 +80,6 @@ fn draw_fragment(fragment: Fragment) -> AnyView {
     }
 }
 
-fn has_tail(piece: &Piece) -> bool {
-    let (Kind::Paragraph(fragments) | Kind::Code { code: fragments, .. }) = &piece.kind;
-    fragments.iter().any(|fragment| !fragment.is_archived)
-}
-
 fn pieces(source: &str, unarchived_from: Option<usize>) -> Vec<Piece> {
     let archived_to = unarchived_from.unwrap_or(source.len());
     let fragments = |range: Range<usize>, is_code: bool| {
@@ -101,11 +90,11 @@ fn pieces(source: &str, unarchived_from: Option<usize>) -> Vec<Piece> {
             Some(Fragment { text, is_code, is_archived })
         })
     };
-    let kind = |block: Block| match block {
+    let piece = |block: Block| match block {
         Block::Code { language, content } => {
-            Kind::Code { language, code: fragments(content, false).collect() }
+            Piece::Code { language, code: fragments(content, false).collect() }
         }
-        Block::Paragraph(range) => Kind::Paragraph(
+        Block::Paragraph(range) => Piece::Paragraph(
             markdown::spans(source, range)
                 .into_iter()
                 .flat_map(|span| match span {
@@ -115,8 +104,7 @@ fn pieces(source: &str, unarchived_from: Option<usize>) -> Vec<Piece> {
                 .collect(),
         ),
     };
-    let blocks = markdown::blocks(source).into_iter().map(kind).enumerate();
-    blocks.map(|(index, kind)| Piece { index, kind }).collect()
+    markdown::blocks(source).into_iter().map(piece).collect()
 }
 
 #[cfg(test)]
@@ -126,7 +114,7 @@ mod tests {
     /// Each fragment's text, `[…]` where it is not archived.
     fn read(source: &str, unarchived_from: Option<usize>) -> Vec<String> {
         let write = |piece: &Piece| {
-            let (Kind::Paragraph(fragments) | Kind::Code { code: fragments, .. }) = &piece.kind;
+            let (Piece::Paragraph(fragments) | Piece::Code { code: fragments, .. }) = piece;
             let write = |fragment: &Fragment| match fragment.is_archived {
                 true => fragment.text.clone(),
                 false => format!("[{}]", fragment.text),

@@ -1,5 +1,6 @@
 //! The turn as a whole.
 
+use holdfast_recovery::Turn;
 use leptos::prelude::*;
 
 use super::actions::Actions;
@@ -8,6 +9,7 @@ use super::receipt::ReceiptLine;
 use super::state_line::StateLine;
 use crate::screen::TurnCell;
 use crate::text;
+use crate::ui::part::{Words, words};
 
 /// An article, so that assistive technology can go from turn to turn.
 #[component]
@@ -16,30 +18,22 @@ pub(crate) fn TurnArticle(cell: TurnCell) -> impl IntoView {
     let heading = format!("question-{request_id}");
     let labelled_by = heading.clone();
     let turn = cell.turn.clone();
-    let status = {
+    let of_turn = |say: fn(&Turn) -> Option<String>| -> Words {
         let turn = turn.clone();
-        move || turn.with(|turn| turn.status.as_str())
-    };
-    let recovered = {
-        let turn = turn.clone();
-        move || turn.with(|turn| turn.recovered.then_some("true"))
-    };
-    let busy = {
-        let turn = turn.clone();
-        move || turn.with(|turn| (!turn.status.is_at_rest()).to_string())
+        words(move || turn.with(say))
     };
     view! {
         <article
             class="turn"
             aria-labelledby=labelled_by
-            aria-busy=busy
+            aria-busy=of_turn(|turn| Some((!turn.status.is_at_rest()).to_string()))
             data-request-id=request_id
-            data-status=status
-            data-recovered=recovered
+            data-status=of_turn(|turn| Some(turn.status.as_str().to_owned()))
+            data-recovered=of_turn(|turn| turn.recovered.then(|| "true".to_owned()))
         >
             <h2 class="question" id=heading dir="auto">
                 <span class="visually-hidden">{text::QUESTION}": "</span>
-                {move || turn.with(|turn| turn.question.clone())}
+                {of_turn(|turn| Some(turn.question.clone()))}
             </h2>
             <Answer cell=cell.clone() />
             <StateLine cell=cell.clone() />
@@ -47,5 +41,4 @@ pub(crate) fn TurnArticle(cell: TurnCell) -> impl IntoView {
             <ReceiptLine cell />
         </article>
     }
-    .into_any()
 }

@@ -5,16 +5,20 @@ use std::time::Duration;
 use leptos::prelude::*;
 use wasm_bindgen_futures::JsFuture;
 
-use crate::text;
+use crate::ui::part::{button, words};
+use crate::{task, text};
 
-/// Copies a text. Not there where it could not work.
-#[component]
-pub(super) fn CopyButton(text: String) -> impl IntoView {
+/// A button that copies a text. Not there where it could not work.
+pub(super) fn copy_button(text: String) -> Option<AnyView> {
+    clipboard()?;
     let copied = RwSignal::new(false);
-    let can_copy = clipboard().is_some();
-    let copy = move |_| {
+    let label = words(move || {
+        let label = if copied.get() { text::COPIED } else { text::COPY };
+        Some(label.to_owned())
+    });
+    let copy = move || {
         let text = text.clone();
-        wasm_bindgen_futures::spawn_local(async move {
+        task::spawn(async move {
             if write(&text).await.is_some() {
                 // The block may be gone by now: its signal then takes nothing.
                 let _ = copied.try_set(true);
@@ -22,14 +26,7 @@ pub(super) fn CopyButton(text: String) -> impl IntoView {
             }
         });
     };
-    let button = can_copy.then(|| {
-        view! {
-            <button type="button" class="copy" on:click=copy>
-                {move || if copied.get() { text::COPIED } else { text::COPY }}
-            </button>
-        }
-    });
-    button.into_any()
+    Some(button("copy", None, label, copy))
 }
 
 /// `navigator.clipboard`, which plain http lacks and `web-sys` takes for granted.

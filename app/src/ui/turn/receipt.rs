@@ -7,21 +7,20 @@ use wasm_bindgen::JsValue;
 
 use crate::screen::TurnCell;
 use crate::text;
+use crate::ui::part::part;
 
 /// The line under a settled answer.
 #[component]
 pub(super) fn ReceiptLine(cell: TurnCell) -> impl IntoView {
     let turn = cell.turn;
-    let line =
-        Memo::new(move |_| turn.with(|turn| describe(turn).map(|line| (line, turn.asked_at))));
-    let draw = |(line, asked_at): (String, Option<Timestamp>)| {
+    part(move || {
+        let (line, asked_at) = turn.with(|turn| Some((describe(turn)?, turn.asked_at)))?;
         let time = asked_at.map(|asked_at| {
             let (local, exact) = (local_time(asked_at), asked_at.to_string());
             view! { <time datetime=exact>{local}</time> }
         });
-        view! { <p class="receipt">{line}{time}</p> }.into_any()
-    };
-    (move || line.get().map(draw)).into_any()
+        Some(view! { <p class="receipt">{line}{time}</p> }.into_any())
+    })
 }
 
 fn describe(turn: &Turn) -> Option<String> {

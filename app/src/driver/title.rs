@@ -1,0 +1,47 @@
+//! What the document is called: as the conversation is.
+
+use super::Driver;
+use crate::text;
+
+impl Driver {
+    /// Names the document after the conversation in view.
+    pub(super) fn name_document(&self) {
+        let title = self.screen.title.get_untracked().or_else(|| {
+            self.screen.turns.with_untracked(|turns| {
+                Some(turns.first()?.turn.with_untracked(|turn| turn.question.clone()))
+            })
+        });
+        let title = document_title(title.as_deref());
+        let document = leptos::prelude::document();
+        if document.title() != title {
+            document.set_title(&title);
+        }
+    }
+}
+
+fn document_title(name: Option<&str>) -> String {
+    let words = name.unwrap_or_default().split_whitespace().collect::<Vec<_>>().join(" ");
+    if words.is_empty() {
+        return text::PRODUCT.to_owned();
+    }
+    let mut short: String = words.chars().take(60).collect();
+    if short.len() < words.len() {
+        short.push('…');
+    }
+    format!("{short} · {}", text::PRODUCT)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_title_is_one_short_line() {
+        assert_eq!(document_title(None), "Holdfast");
+        assert_eq!(document_title(Some(" a\n b ")), "a b · Holdfast");
+        assert_eq!(
+            document_title(Some(&"é".repeat(61))),
+            format!("{}… · Holdfast", "é".repeat(60))
+        );
+    }
+}
