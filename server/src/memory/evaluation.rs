@@ -76,3 +76,29 @@ fn newcomers_find_the_right_page() {
         measure(name, set);
     }
 }
+
+#[test]
+fn the_commonest_questions_are_understood_in_other_languages() {
+    for (page, question) in [
+        ("when-the-line-drops", "¿Qué pasa si se corta la conexión?"),
+        ("when-the-line-drops", "Was passiert, wenn das WLAN abbricht?"),
+        ("when-the-line-drops", "Que se passe-t-il si je perds la connexion ?"),
+        ("connecting-a-model", "¿Cómo conecto un modelo local?"),
+        ("connecting-a-model", "Wie verbinde ich Ollama?"),
+        ("connecting-a-model", "Comment utiliser mon propre modèle ?"),
+        ("cost", "¿Cuánto cuesta?"),
+        ("cost", "Muss ich zweimal bezahlen?"),
+        ("cost", "Est-ce que c'est gratuit ?"),
+        ("backing-up", "¿Cómo hago una copia de seguridad?"),
+        ("backing-up", "Wie mache ich eine Sicherung?"),
+        ("reload-and-tabs", "J'ai fermé l'onglet"),
+    ] {
+        let hits = Handbook::built_in().search(question, 3);
+        let slugs: Vec<&str> = hits.iter().map(|hit| hit.page.slug).collect();
+        assert!(slugs.contains(&page), "“{question}” is for {page}, found {slugs:?}");
+    }
+    for question in ["¿Cuál es la capital de Francia?", "Rezept für Apfelkuchen", "今日の天気は?"]
+    {
+        assert!(Handbook::built_in().search(question, 3).is_empty(), "{question}");
+    }
+}

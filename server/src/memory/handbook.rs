@@ -52,35 +52,38 @@ const TEXT: f32 = 0.5;
 /// How much the page as a whole counts beside the passage.
 const PAGE_SHARE: f32 = 0.5;
 /// A hit needs this share of the best one's score.
-const FLOOR: f32 = 0.3;
+const FLOOR: f32 = 0.5;
+/// A second passage of a page needs this share of the first one's score.
+const SECOND: f32 = 0.7;
 
 /// Pages, and the search over them.
 pub struct Handbook {
     pages: Vec<Page>,
-    passages: Vec<Place>,
+    /// Every passage, with the number of its page.
+    passages: Vec<(usize, Passage)>,
     by_passage: Index,
     by_page: Index,
     speller: Speller,
 }
 
-/// Where a passage stands.
-struct Place {
-    page: usize,
-    section: &'static str,
-    passage: &'static str,
-}
-
-/// A page that fits a question, with its best passage.
-#[derive(Clone, Copy, Debug)]
+/// A page that fits a question.
+#[derive(Clone, Debug)]
 pub struct Hit<'a> {
     /// The page.
     pub page: &'a Page,
-    /// The heading the passage stands under; the page's title where there is no other.
-    pub section: &'static str,
-    /// The passage, Markdown, exactly as it stands in the page.
-    pub passage: &'static str,
+    /// Its best passage, and a second one where that is nearly as good; never empty.
+    pub passages: Vec<Passage>,
     /// How well it fits. Comparable within one search only.
     pub score: f32,
+}
+
+/// A passage, fit to be quoted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Passage {
+    /// The heading it stands under; the page's title where there is no other.
+    pub section: &'static str,
+    /// Its text, Markdown, exactly as it stands in the page.
+    pub text: &'static str,
 }
 
 impl Handbook {
@@ -99,9 +102,9 @@ impl Handbook {
         for (number, page) in pages.iter().enumerate() {
             page_fields.push(fields_of_page(page));
             for section in &page.sections {
-                for passage in &section.passages {
-                    passages.push(Place { page: number, section: section.title, passage });
-                    passage_fields.push(fields_of_passage(page, section, passage));
+                for text in &section.passages {
+                    passages.push((number, Passage { section: section.title, text }));
+                    passage_fields.push(fields_of_passage(page, section, text));
                 }
             }
         }
@@ -116,29 +119,35 @@ impl Handbook {
         &self.pages
     }
 
-    /// The pages that fit the question, best first, each once, with its best passage; at most
-    /// `limit`. Empty where nothing fits: a page that merely shares a word is no hit.
+    /// The pages that fit the question, best first, each once; at most `limit`. Empty where nothing
+    /// fits: a page that merely shares a word is no hit.
     pub fn search(&self, question: &str, limit: usize) -> Vec<Hit<'_>> {
         let question = Question::read(question, &self.speller, |term| self.by_page.knows(term));
-        let mut hits: Vec<Hit<'_>> = Vec::new();
-        for (number, page) in self.pages.iter().enumerate() {
-            if !question.may_mean(|term| self.by_page.contains(number, term)) {
-                continue;
-            }
-            let page_score = PAGE_SHARE * score(&self.by_page, number, &question);
-            let places = self.passages.iter().enumerate().filter(|(_, place)| place.page == number);
-            let best = places
-                .map(|(unit, place)| (score(&self.by_passage, unit, &question) + page_score, place))
-                .max_by(|(one, _), (other, _)| one.total_cmp(other));
-            if let Some((score, place)) = best {
-                hits.push(Hit { page, section: place.section, passage: place.passage, score });
-            }
-        }
+        let numbered = self.pages.iter().enumerate();
+        let mut hits: Vec<Hit<'_>> =
+            numbered.filter_map(|(number, page)| self.hit(&question, number, page)).collect();
         hits.sort_by(|one, other| best_first(one.score, other.score));
         let best = hits.first().map_or(0.0, |hit| hit.score);
         hits.retain(|hit| hit.score > 0.0 && hit.score >= FLOOR * best);
         hits.truncate(limit);
         hits
+    }
+
+    /// The page as a hit, if it may be what is asked about.
+    fn hit<'a>(&self, question: &Question, number: usize, page: &'a Page) -> Option<Hit<'a>> {
+        if !question.may_mean(|term| self.by_page.contains(number, term)) {
+            return None;
+        }
+        let units = self.passages.iter().enumerate().filter(|(_, (page, _))| *page == number);
+        let mut rated: Vec<(f32, Passage)> = units
+            .map(|(unit, (_, passage))| (score(&self.by_passage, unit, question), *passage))
+            .collect();
+        rated.sort_by(|(one, _), (other, _)| best_first(*one, *other));
+        let best = rated.first()?.0;
+        rated.truncate(2);
+        rated.retain(|(score, _)| *score >= SECOND * best);
+        let score = best + PAGE_SHARE * score(&self.by_page, number, question);
+        Some(Hit { page, passages: rated.into_iter().map(|(_, passage)| passage).collect(), score })
     }
 }
 
@@ -177,10 +186,10 @@ fn fields_of_passage(page: &Page, section: &Section, passage: &str) -> Vec<Field
     ]
 }
 
-/// A part of a unit as the index takes it: the stems of its words, and all that they stand for.
+/// A part of a unit as the index takes it: the stems of its words, and what they stand for.
 fn field(text: &str, weight: f32, normalisation: f32) -> Field {
     let words = text::words(text);
-    let mentions = Lexicon::built_in().mentions(words.iter());
+    let mentions = Lexicon::built_in().longest_mentions(words.iter());
     let concepts = mentions.into_iter().map(|mention| Term::Concept(mention.concept));
     let stems = words.into_iter().filter(|word| !word.is_stop).map(|word| Term::Stem(word.stem));
     Field { terms: stems.chain(concepts).collect(), weight, normalisation }
@@ -264,7 +273,8 @@ mod tests {
         #[test]
         fn no_text_makes_the_search_fail(question in any::<String>(), limit in 0_usize..8) {
             for hit in Handbook::built_in().search(&question, limit) {
-                prop_assert!(hit.page.text.contains(hit.passage) && hit.score.is_finite());
+                prop_assert!(hit.score.is_finite() && (1..=2).contains(&hit.passages.len()));
+                prop_assert!(hit.passages.iter().all(|found| hit.page.text.contains(found.text)));
             }
         }
 

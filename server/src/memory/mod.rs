@@ -12,5 +12,5 @@ mod typos;
 #[cfg(test)]
 mod evaluation;
 
-pub use handbook::{Handbook, Hit};
+pub use handbook::{Handbook, Hit, Passage};
 pub use page::Page;
