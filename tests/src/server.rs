@@ -8,6 +8,7 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::process::{ExitStatus, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process};
 use tempfile::TempDir;
@@ -16,7 +17,11 @@ use tokio::process::{Child, Command};
 use tokio::time::timeout;
 
 use crate::PATIENCE;
+use crate::client::Request;
 use crate::mock::MockProvider;
+
+/// Between two looks at whether it is ready.
+const LOOK_AGAIN: Duration = Duration::from_millis(5);
 
 /// How a Holdfast is started.
 #[derive(Clone, Debug, Default)]
@@ -58,7 +63,7 @@ impl Start {
         self
     }
 
-    /// Starts it and waits until it accepts connections.
+    /// Starts it and waits until it is ready.
     ///
     /// # Panics
     /// If it does not, with what it said on standard error.
@@ -140,7 +145,7 @@ impl Holdfast {
         }
     }
 
-    /// Starts it on the same data and the same port, and waits until it accepts connections.
+    /// Starts it on the same data and the same port, and waits until it is ready.
     ///
     /// # Panics
     /// If it does not, with what it said on standard error.
@@ -177,6 +182,19 @@ impl Holdfast {
         self.address = address.unwrap_or_else(|| {
             panic!("holdfast does not start: it printed {line:?} and said:\n{}", self.stderr())
         });
+        self.ready().await;
+    }
+
+    /// Waits until the journal is classified: until then everything but health is “starting”.
+    async fn ready(&self) {
+        let ready = async {
+            let readyz = Request::new(self.address, "GET", "/readyz");
+            while !readyz.send().await.is_ok_and(|answer| answer.status() == 200) {
+                tokio::time::sleep(LOOK_AGAIN).await;
+            }
+        };
+        let ready = timeout(PATIENCE, ready).await;
+        assert!(ready.is_ok(), "holdfast is never ready; it said:\n{}", self.stderr());
     }
 }
 

@@ -7,7 +7,7 @@ use serde_json::json;
 use super::*;
 use crate::proxy::{Fault, FaultProxy, Reply, Route, Rule};
 
-const PAGE: &str = r#"<!doctype html><title>t</title>
+const PAGE: &str = r#"<!doctype html><meta name="viewport" content="width=device-width"><title>t</title>
     <label>Question <textarea oninput="said.textContent = this.value"></textarea></label>
     <button onclick="presses.textContent += 'x'">Send</button>
     <button style="display: none">Stop</button>

@@ -36,8 +36,10 @@ async fn serve(mut client: Connection, shared: &Shared) {
     // So that a cut line is a reset wherever this function happens to be.
     client.reset_when_dropped();
     let received = tokio::select! {
-        received = receive(&mut client, shared) => received,
+        // In this order: on a line that is cut, nothing is read even if it is there.
+        biased;
         () = shared.cut() => return,
+        received = receive(&mut client, shared) => received,
     };
     let request = match received {
         Ok(Some(request)) => request,
@@ -46,11 +48,12 @@ async fn serve(mut client: Connection, shared: &Shared) {
     };
     let number = request.log(shared);
     let fate = tokio::select! {
+        biased;
+        () = shared.cut() => Fate::LineCut,
         fate = exchange(&mut client, shared, number, &request) => match fate {
             Ok(()) => Fate::Relayed,
             Err(fate) => fate,
         },
-        () = shared.cut() => Fate::LineCut,
     };
     if fate == Fate::Relayed {
         note_end(shared, number, fate);

@@ -1,0 +1,174 @@
+//! What every test here stands on, and what must hold after each of them.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::panic::AssertUnwindSafe;
+
+use futures_util::FutureExt as _;
+use holdfast_tests::browser::{Browser, Role};
+use holdfast_tests::mock::MockProvider;
+use holdfast_tests::proxy::{Exchange, FaultProxy, Route};
+use holdfast_tests::server::{Holdfast, Start};
+
+/// A browser in front of a line in front of a server in front of a provider.
+pub(crate) struct Stage {
+    pub(crate) browser: Browser,
+    pub(crate) line: FaultProxy,
+    pub(crate) holdfast: Holdfast,
+    pub(crate) mock: MockProvider,
+    may_break: bool,
+}
+
+/// How a stage is set up where it is not the usual way.
+#[derive(Default)]
+pub(crate) struct Setting {
+    /// More flags for Chromium.
+    pub(crate) chromium: Vec<String>,
+    /// The name the page is opened under instead of 127.0.0.1.
+    pub(crate) host: Option<&'static str>,
+}
+
+/// Runs a test on a stage of its own, with the page open. A test that fails leaves a picture, the
+/// console and what went over the line.
+pub(crate) async fn on_stage(name: &str, test: impl AsyncFnOnce(&mut Stage)) {
+    on_stage_with(name, Setting::default(), test).await;
+}
+
+/// Like [`on_stage`], set up differently.
+pub(crate) async fn on_stage_with(
+    name: &str,
+    setting: Setting,
+    test: impl AsyncFnOnce(&mut Stage),
+) {
+    let mock = MockProvider::start().await.unwrap();
+    // The line's port must be known before the server is told its public name.
+    let line = FaultProxy::start(([127, 0, 0, 1], 1).into()).await.unwrap();
+    let mut start = Start::with_mock(&mock);
+    let mut url = line.url();
+    if let Some(host) = setting.host {
+        url = format!("http://{host}:{}/", line.address().port());
+        start = start.argument("--public-url", &url);
+    }
+    let holdfast = start.start().await;
+    line.point_at(holdfast.address());
+    let flags: Vec<&str> = setting.chromium.iter().map(String::as_str).collect();
+    let browser = Browser::start_with(&flags).await;
+    let mut stage = Stage { browser, line, holdfast, mock, may_break: false };
+
+    let run = AssertUnwindSafe(async {
+        stage.browser.open(&url).await;
+        stage.ready().await;
+        test(&mut stage).await;
+        stage.assert_whole().await;
+    });
+    let result = run.catch_unwind().await;
+    if let Err(panic) = result {
+        eprintln!("{}", stage.tell(name).await);
+        stage.browser.close().await;
+        std::panic::resume_unwind(panic);
+    }
+    stage.browser.close().await;
+}
+
+impl Stage {
+    /// Waits until a question can be sent.
+    pub(crate) async fn ready(&self) {
+        self.browser.control(Role::Textbox, "Question").await;
+        self.browser.control(Role::Button, "Send").await;
+    }
+
+    /// This test breaks the page on purpose: its console may say so.
+    pub(crate) fn page_may_break(&mut self) {
+        self.may_break = true;
+    }
+
+    /// How often the provider was called for an ask.
+    pub(crate) fn calls(&self, request_id: &str) -> usize {
+        self.mock.calls_of(request_id).len()
+    }
+
+    /// Waits until the provider was called for an ask.
+    pub(crate) async fn called(&self, request_id: &str) {
+        let what = format!("a call for {request_id}");
+        self.mock
+            .wait(&what, |calls| calls.iter().any(|call| call.key.as_deref() == Some(request_id)))
+            .await;
+    }
+
+    /// The submissions of an ask that came over the line, whatever became of them.
+    pub(crate) fn submissions(&self, request_id: &str) -> Vec<Exchange> {
+        let mut asks = self.line.exchanges_on(Route::Ask);
+        asks.retain(|exchange| exchange.request_id().as_deref() == Some(request_id));
+        asks
+    }
+
+    /// The lookups of an ask that came over the line.
+    pub(crate) fn lookups(&self, request_id: &str) -> Vec<Exchange> {
+        let mut lookups = self.line.exchanges_on(Route::Lookup);
+        lookups.retain(|exchange| exchange.request_id().as_deref() == Some(request_id));
+        lookups
+    }
+
+    /// What must hold after every test.
+    async fn assert_whole(&self) {
+        let mut paid = BTreeMap::<String, usize>::new();
+        for call in self.mock.calls() {
+            assert!(call.key.is_some(), "a call without a key: {call:?}");
+            *paid.entry(call.key.unwrap_or_default()).or_default() += 1;
+        }
+        assert!(paid.values().all(|times| *times == 1), "paid for twice: {paid:?}");
+
+        let mut seen = BTreeMap::<String, usize>::new();
+        for turn in self.browser.turns().await {
+            *seen.entry(turn.request_id).or_default() += 1;
+        }
+        assert!(seen.values().all(|times| *times == 1), "one turn an ask: {seen:?}");
+
+        let mut bodies = BTreeMap::<String, String>::new();
+        for ask in self.line.exchanges_on(Route::Ask) {
+            let id = ask.request_id().unwrap_or_default();
+            let first = bodies.entry(id).or_insert_with(|| ask.body.clone());
+            assert_eq!(*first, ask.body, "the same body each time");
+        }
+        if !self.may_break {
+            let console = self.browser.console().await;
+            let broken = ["panicked", "RuntimeError", "Uncaught", "unreachable"];
+            let broken = console.iter().filter(|line| broken.iter().any(|it| line.contains(it)));
+            assert_eq!(broken.collect::<Vec<_>>(), Vec::<&String>::new());
+        }
+    }
+
+    /// Everything that helps to understand a failure.
+    async fn tell(&self, name: &str) -> String {
+        let mut told = String::new();
+        let told_to_a_string = "writing to a string";
+        let picture = AssertUnwindSafe(self.browser.screenshot(name)).catch_unwind().await;
+        if let Ok(path) = picture {
+            writeln!(told, "picture: {}", path.display()).expect(told_to_a_string);
+        }
+        if let Ok(console) = AssertUnwindSafe(self.browser.console()).catch_unwind().await {
+            writeln!(told, "console: {console:#?}").expect(told_to_a_string);
+        }
+        writeln!(told, "over the line:").expect(told_to_a_string);
+        for exchange in self.line.exchanges() {
+            let relayed = String::from_utf8_lossy(&exchange.relayed).chars().take(160).collect();
+            let relayed: String =
+                if exchange.route == Route::Wasm { String::new() } else { relayed };
+            writeln!(
+                told,
+                "  {} {} {} fault {:?} upstream {:?} status {:?} {:?} after {:?}: {relayed}",
+                exchange.number,
+                exchange.method,
+                exchange.target,
+                exchange.fault,
+                exchange.upstream_status,
+                exchange.status,
+                exchange.ended,
+                exchange.ended_after,
+            )
+            .expect(told_to_a_string);
+        }
+        writeln!(told, "calls: {:#?}", self.mock.calls()).expect(told_to_a_string);
+        told
+    }
+}

@@ -1,0 +1,122 @@
+//! Stop, in every state: it is a command to the server, and it survives whatever the line does.
+
+use holdfast_tests::mock::{Script, Step};
+use holdfast_tests::proxy::{Fault, Line, Route, Rule};
+
+use crate::stage::{Stage, on_stage};
+
+/// Waits until the provider was hung up on for an ask.
+async fn hung_up(stage: &Stage, id: &str) {
+    stage
+        .mock
+        .wait("the hang-up", |calls| {
+            calls.iter().any(|call| call.key.as_deref() == Some(id) && call.client_closed())
+        })
+        .await;
+}
+
+#[tokio::test]
+async fn stop_before_the_first_byte_reaches_the_provider() {
+    on_stage("stop_before_the_first_byte", async |stage| {
+        stage.mock.next(Script::hang());
+        let id = stage.browser.ask("to be stopped").await.request_id;
+        stage.called(&id).await;
+        stage.browser.click("Stop").await;
+        stage.browser.turn_when("cancelled", &id, |turn| turn.status == "cancelled").await;
+        hung_up(stage, &id).await;
+        stage.browser.no_pointers().await;
+        let next = stage.browser.ask("and on").await;
+        stage.browser.turn_with(&next.request_id, "completed", "The answer to").await;
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn stop_in_mid_answer_keeps_what_was_written() {
+    on_stage("stop_in_mid_answer", async |stage| {
+        stage.mock.next(Script::new().words("the first words ").then(Step::Hang));
+        let id = stage.browser.ask("to be stopped").await.request_id;
+        stage.browser.turn_with(&id, "pending", "the first words").await;
+        stage.browser.click("Stop").await;
+        stage.browser.turn_with(&id, "cancelled", "the first words").await;
+        hung_up(stage, &id).await;
+        assert!(!stage.browser.can_press("Stop").await);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn stop_before_the_ask_is_accepted_keeps_it_from_ever_running() {
+    on_stage("stop_before_accept", async |stage| {
+        stage.line.rule(Rule::on(Route::Ask, Fault::HoldRequest("go".into())));
+        let id = stage.browser.ask("stopped on its way").await.request_id;
+        stage.line.wait("the ask held", |all| all.iter().any(|it| it.fault.is_some())).await;
+        stage.browser.click("Stop").await;
+        stage.line.open("go");
+        stage.browser.turn_when("cancelled", &id, |turn| turn.status == "cancelled").await;
+        stage.browser.no_pointers().await;
+        assert_eq!(stage.calls(&id), 0);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn stop_on_a_dead_line_is_kept_over_a_reload_and_carried_out_when_the_line_is_back() {
+    on_stage("stop_on_a_dead_line", async |stage| {
+        stage.mock.next(Script::new().words("the first words ").then(Step::Hang));
+        let id = stage.browser.ask("to be stopped").await.request_id;
+        stage.browser.turn_with(&id, "pending", "the first words").await;
+        stage.line.line(Line::Cut);
+        stage.browser.click("Stop").await;
+        stage
+            .browser
+            .wait_for("the pointer says so", async |page| {
+                let pointers = page.pointers().await;
+                (pointers.get(&id)?["cancel"] == true).then_some(())
+            })
+            .await;
+        // The document itself must come; everything the page then asks for does not.
+        stage.line.line(Line::Up);
+        for route in [Route::Cancel, Route::Lookup, Route::Session, Route::Conversation] {
+            stage.line.rule(Rule::on(route, Fault::CutBeforeForward).times(2));
+        }
+        stage.browser.reload().await;
+        stage.browser.turn_when("cancelled", &id, |turn| turn.status == "cancelled").await;
+        hung_up(stage, &id).await;
+        stage.browser.no_pointers().await;
+        assert_eq!(stage.submissions(&id).len(), 1, "what was stopped is never sent again");
+        let cancels = stage.line.exchanges_on(Route::Cancel);
+        assert!(cancels.iter().any(|it| it.upstream_status == Some(200)));
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn stop_of_an_ask_that_never_arrived_is_recorded_and_not_sent_again() {
+    on_stage("stop_of_an_ask_that_never_arrived", async |stage| {
+        stage.line.rule(Rule::on(Route::Ask, Fault::CutBeforeForward).always());
+        stage.line.rule(Rule::on(Route::Lookup, Fault::CutBeforeForward).always());
+        let id = stage.browser.ask("stopped before it arrived").await.request_id;
+        stage.line.struck(Route::Lookup).await;
+        stage.browser.click("Stop").await;
+        stage.browser.turn_when("cancelled", &id, |turn| turn.status == "cancelled").await;
+        stage.browser.no_pointers().await;
+        assert_eq!((stage.submissions(&id).len(), stage.calls(&id)), (1, 0));
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn stop_after_a_reload_works_as_before() {
+    on_stage("stop_after_a_reload", async |stage| {
+        stage.mock.next(Script::new().words("the first words ").then(Step::Hang));
+        let id = stage.browser.ask("to be stopped").await.request_id;
+        stage.browser.turn_with(&id, "pending", "the first words").await;
+        stage.browser.reload().await;
+        stage.browser.turn_with(&id, "pending", "the first words").await;
+        stage.browser.click("Stop").await;
+        stage.browser.turn_with(&id, "cancelled", "the first words").await;
+        hung_up(stage, &id).await;
+    })
+    .await;
+}
