@@ -43,8 +43,8 @@ use crate::clock::Clock;
 use crate::journal::{ConversationKey, Journal, JournalError, Key};
 use crate::provider::Provider;
 
-/// How long the admission of an ask may take before its submitter is told that it is uncertain.
-const ADMISSION: Duration = Duration::from_secs(20);
+/// How long the journal may take before whoever asked is told that nothing is certain.
+const PATIENCE: Duration = Duration::from_secs(20);
 
 /// How runs behave.
 #[derive(Clone, Copy, Debug)]
@@ -155,7 +155,7 @@ impl Runs {
                 }
                 Claim::Theirs(live) => (live, false),
             };
-            match admitted(&live).await? {
+            match in_time(live.admitted()).await? {
                 Ok(()) => {}
                 Err(refusal) if is_mine => return Err(refusal),
                 // It was another submission that was refused; this one may fare better.
@@ -182,7 +182,7 @@ impl Runs {
         let unknown = Outcome::unknown(key.request_id, conversation_id);
         let mut live = self.0.registry.get(key).filter(|live| live.is_admitted());
         if live.is_none() {
-            match self.0.journal.find(key).await? {
+            match in_time(self.0.journal.find(key)).await?? {
                 None => return Ok(unknown),
                 Some(record) if record.outcome.conversation_id != conversation_id => {
                     return Ok(unknown);
@@ -224,7 +224,7 @@ impl Runs {
                 }
                 Claim::Theirs(live) => (live, false),
             };
-            match admitted(&live).await? {
+            match in_time(live.admitted()).await? {
                 Ok(()) => {}
                 Err(refusal) if is_mine => return Err(refusal),
                 Err(_) => continue,
@@ -244,7 +244,8 @@ impl Runs {
         before: Option<u64>,
         limit: u32,
     ) -> Result<Option<Conversation>, Refusal> {
-        let Some(mut conversation) = self.0.journal.conversation(key, before, limit).await? else {
+        let page = in_time(self.0.journal.conversation(key, before, limit)).await??;
+        let Some(mut conversation) = page else {
             return Ok(None);
         };
         for turn in conversation.turns.iter_mut().filter(|turn| !turn.status.is_settled()) {
@@ -274,8 +275,8 @@ impl Runs {
     }
 }
 
-/// Waits for an admission, which takes one commit; a disk that hangs is a failing one.
-async fn admitted(live: &Live) -> Result<Result<(), Refusal>, Refusal> {
+/// Waits for the journal: a disk that hangs is a disk that fails.
+async fn in_time<T>(reply: impl Future<Output = T>) -> Result<T, JournalError> {
     let late = |_| JournalError::Unavailable("no reply in time".to_owned());
-    Ok(timeout(ADMISSION, live.admitted()).await.map_err(late)?)
+    timeout(PATIENCE, reply).await.map_err(late)
 }

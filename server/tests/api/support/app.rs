@@ -1,0 +1,171 @@
+//! A server on a fresh data folder, and how to talk to it.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use axum::body::Body;
+use axum::http::Request;
+use axum::http::request::Builder;
+use holdfast::app::{App, Parts};
+use holdfast::clock::Clock;
+use holdfast::journal::sqlite::{Drive, Identity, Options, SqliteJournal};
+use holdfast_protocol::Timestamp;
+use serde_json::{Value, json};
+use tempfile::TempDir;
+use tower::ServiceExt as _;
+use uuid::Uuid;
+
+use super::{Faulty, Reply, Scripted};
+
+/// A clock that moves only when told to.
+pub(crate) struct SetClock(AtomicU64);
+
+impl Clock for SetClock {
+    fn now(&self) -> Timestamp {
+        Timestamp::from_millis(self.0.load(Ordering::Relaxed))
+    }
+}
+
+impl SetClock {
+    pub(crate) fn advance(&self, by: Duration) {
+        self.0.fetch_add(u64::try_from(by.as_millis()).unwrap(), Ordering::Relaxed);
+    }
+}
+
+pub(crate) struct Spawned {
+    pub(crate) app: App,
+    pub(crate) provider: Arc<Scripted>,
+    pub(crate) journal: Arc<Faulty>,
+    pub(crate) clock: Arc<SetClock>,
+    sqlite: Arc<SqliteJournal>,
+    public_url: Option<&'static str>,
+    folder: TempDir,
+}
+
+/// A canonical id.
+pub(crate) fn id(id: u128) -> String {
+    Uuid::from_u128(id).to_string()
+}
+
+/// The body of an ask in conversation 1.
+pub(crate) fn ask(request: u128, question: &str) -> Value {
+    ask_in(1, request, question)
+}
+
+pub(crate) fn ask_in(conversation: u128, request: u128, question: &str) -> Value {
+    json!({
+        "request_id": id(request),
+        "conversation_id": id(conversation << 64),
+        "question": question,
+    })
+}
+
+/// A server that is ready.
+pub(crate) async fn spawn() -> Spawned {
+    spawn_with(None).await
+}
+
+pub(crate) async fn spawn_with(public_url: Option<&'static str>) -> Spawned {
+    let folder = tempfile::tempdir().unwrap();
+    let clock = Arc::new(SetClock(AtomicU64::new(1_769_850_000_000)));
+    let spawned = start(folder, clock, Arc::new(Scripted::new()), public_url);
+    spawned.app.ready().await;
+    spawned
+}
+
+fn start(
+    folder: TempDir,
+    clock: Arc<SetClock>,
+    provider: Arc<Scripted>,
+    public_url: Option<&'static str>,
+) -> Spawned {
+    let sqlite = SqliteJournal::open(&Options {
+        folder: folder.path().to_owned(),
+        drive: Drive::Task,
+        identity: Identity { archive: "a1".to_owned(), principal: "p1".to_owned() },
+    });
+    let sqlite = Arc::new(sqlite.unwrap());
+    let journal = Arc::new(Faulty::new(Arc::clone(&sqlite) as _));
+    let mut parts =
+        Parts::new(Arc::clone(&journal) as _, Arc::clone(&provider) as _, Arc::clone(&clock) as _);
+    parts.public_url = public_url.map(|url| url.parse().unwrap());
+    let app = App::start(parts);
+    Spawned { app, provider, journal, clock, sqlite, public_url, folder }
+}
+
+impl Spawned {
+    /// Drops everything where it is and opens the same folder again, with a provider that knows
+    /// nothing of the calls before.
+    pub(crate) async fn crash(self) -> Self {
+        let next = self.crash_unready().await;
+        next.app.ready().await;
+        next
+    }
+
+    /// The same, before what was left is classified.
+    pub(crate) async fn crash_unready(self) -> Self {
+        let in_process = holdfast::provider::Provider::is_in_process(&*self.provider);
+        self.app.abort().await;
+        self.sqlite.abandon().await;
+        let provider = Arc::new(Scripted::new());
+        if in_process {
+            provider.be_in_process();
+        }
+        start(self.folder, self.clock, provider, self.public_url)
+    }
+
+    /// Sends a request as it is.
+    pub(crate) async fn send(&self, request: Request<Body>) -> Reply {
+        Reply::of(self.app.router().oneshot(request).await.unwrap()).await
+    }
+
+    pub(crate) async fn get(&self, path: &str) -> Reply {
+        self.send(get(path).body(Body::empty()).unwrap()).await
+    }
+
+    pub(crate) async fn post(&self, path: &str, body: &Value) -> Reply {
+        self.send(post(path).body(Body::from(body.to_string())).unwrap()).await
+    }
+
+    /// Asks, ready to wait for so many seconds.
+    pub(crate) async fn ask(&self, body: &Value, wait: u32) -> Reply {
+        let request = post("/api/v1/ask").header("prefer", format!("wait={wait}"));
+        self.send(request.body(Body::from(body.to_string())).unwrap()).await
+    }
+
+    /// Looks up what became of an ask, ready to wait for so many seconds.
+    pub(crate) async fn look_up(&self, ask: &Value, wait: u32) -> Reply {
+        self.look_up_after(ask, wait, "").await
+    }
+
+    pub(crate) async fn look_up_after(&self, ask: &Value, wait: u32, query: &str) -> Reply {
+        let (request, conversation) = (text(ask, "request_id"), text(ask, "conversation_id"));
+        let path = format!("/api/v1/requests/{request}?conversation_id={conversation}{query}");
+        let request = get(&path).header("prefer", format!("wait={wait}"));
+        self.send(request.body(Body::empty()).unwrap()).await
+    }
+
+    /// Cancels an ask, without bringing it along.
+    pub(crate) async fn cancel(&self, ask: &Value) -> Reply {
+        let path = format!("/api/v1/requests/{}/cancel", text(ask, "request_id"));
+        self.post(&path, &json!({"conversation_id": ask["conversation_id"]})).await
+    }
+
+    pub(crate) async fn conversation(&self, ask: &Value) -> Value {
+        let path = format!("/api/v1/conversations/{}", text(ask, "conversation_id"));
+        self.get(&path).await.json()
+    }
+}
+
+pub(crate) fn get(path: &str) -> Builder {
+    Request::get(path).header("host", "localhost:8787")
+}
+
+pub(crate) fn post(path: &str) -> Builder {
+    Request::post(path).header("host", "localhost:8787").header("content-type", "application/json")
+}
+
+pub(crate) fn text<'a>(value: &'a Value, name: &str) -> &'a str {
+    value[name].as_str().unwrap()
+}

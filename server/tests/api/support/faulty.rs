@@ -1,0 +1,129 @@
+//! A journal that fails when the test says so.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use async_trait::async_trait;
+use holdfast::journal::{
+    Accept, Begin, CancelledUnheard, ConversationKey, Journal, JournalError, Key, NewAsk, Partial,
+    PrincipalId, Record, Result, Start, Turn,
+};
+use holdfast_protocol::{Conversation, Outcome, Owner};
+
+/// A real journal behind switches.
+pub(crate) struct Faulty {
+    pub(crate) inner: Arc<dyn Journal>,
+    /// No write succeeds.
+    pub(crate) no_writes: AtomicBool,
+    /// No read succeeds.
+    pub(crate) no_reads: AtomicBool,
+    /// The next settlement is written, and said to have failed.
+    pub(crate) lies_about_settling: AtomicBool,
+    /// Nothing comes back at all.
+    pub(crate) hangs: AtomicBool,
+}
+
+impl Faulty {
+    pub(crate) fn new(inner: Arc<dyn Journal>) -> Self {
+        Self {
+            inner,
+            no_writes: AtomicBool::new(false),
+            no_reads: AtomicBool::new(false),
+            lies_about_settling: AtomicBool::new(false),
+            hangs: AtomicBool::new(false),
+        }
+    }
+
+    async fn reading(&self) -> Result<()> {
+        if self.hangs.load(Ordering::Relaxed) {
+            std::future::pending::<()>().await;
+        }
+        if self.no_reads.load(Ordering::Relaxed) { Err(broken()) } else { Ok(()) }
+    }
+
+    async fn writing(&self) -> Result<()> {
+        if self.hangs.load(Ordering::Relaxed) {
+            std::future::pending::<()>().await;
+        }
+        if self.no_writes.load(Ordering::Relaxed) { Err(broken()) } else { Ok(()) }
+    }
+}
+
+fn broken() -> JournalError {
+    JournalError::Unavailable("/secret/path: disk I/O error".to_owned())
+}
+
+#[async_trait]
+impl Journal for Faulty {
+    fn local_principal(&self) -> PrincipalId {
+        self.inner.local_principal()
+    }
+
+    fn local_owner(&self) -> Owner {
+        self.inner.local_owner()
+    }
+
+    async fn find(&self, key: Key) -> Result<Option<Record>> {
+        self.reading().await?;
+        self.inner.find(key).await
+    }
+
+    async fn accept(&self, ask: NewAsk) -> Result<Accept> {
+        self.writing().await?;
+        self.inner.accept(ask).await
+    }
+
+    async fn begin(&self, key: Key, start: Start) -> Result<Begin> {
+        self.writing().await?;
+        self.inner.begin(key, start).await
+    }
+
+    async fn append(&self, key: Key, partial: Partial) -> Result<()> {
+        self.writing().await?;
+        self.inner.append(key, partial).await
+    }
+
+    async fn settle(&self, key: Key, outcome: Outcome) -> Result<Outcome> {
+        self.writing().await?;
+        let settled = self.inner.settle(key, outcome).await?;
+        if self.lies_about_settling.swap(false, Ordering::Relaxed) {
+            Err(broken())
+        } else {
+            Ok(settled)
+        }
+    }
+
+    async fn cancel_unheard(&self, cancelled: CancelledUnheard) -> Result<Record> {
+        self.writing().await?;
+        self.inner.cancel_unheard(cancelled).await
+    }
+
+    async fn requeue(&self, key: Key) -> Result<()> {
+        self.writing().await?;
+        self.inner.requeue(key).await
+    }
+
+    async fn unsettled(&self) -> Result<Vec<Record>> {
+        self.reading().await?;
+        self.inner.unsettled().await
+    }
+
+    async fn history(&self, key: ConversationKey, seq: u64, bytes: usize) -> Result<Vec<Turn>> {
+        self.reading().await?;
+        self.inner.history(key, seq, bytes).await
+    }
+
+    async fn conversation(
+        &self,
+        key: ConversationKey,
+        before: Option<u64>,
+        limit: u32,
+    ) -> Result<Option<Conversation>> {
+        self.reading().await?;
+        self.inner.conversation(key, before, limit).await
+    }
+
+    async fn close(&self) {
+        self.inner.close().await;
+    }
+}
