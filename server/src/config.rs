@@ -19,14 +19,21 @@ pub struct Settings {
     #[arg(long, value_name = "ADDRESS:PORT", env = "HOLDFAST_LISTEN", hide_env_values = true)]
     #[arg(value_parser = listen)]
     pub listen: Option<Listen>,
-    /// The folder of the archive [default: $XDG_DATA_HOME/holdfast, else ~/.local/share/holdfast]
+    /// The folder of the archive.
+    #[arg(help = "The folder of the archive [default: $XDG_DATA_HOME/holdfast, else \
+                  ~/.local/share/holdfast]")]
     #[arg(long, value_name = "DIR", env = "HOLDFAST_DATA", hide_env_values = true)]
     pub data: Option<PathBuf>,
-    /// The configuration file, in TOML [default: $XDG_CONFIG_HOME/holdfast/config.toml, if there]
+    /// The configuration file.
+    #[arg(
+        help = "The configuration file, in TOML [default: $XDG_CONFIG_HOME/holdfast/config.toml, \
+                  if there]"
+    )]
     #[arg(long, value_name = "FILE", env = "HOLDFAST_CONFIG", hide_env_values = true)]
     #[serde(skip)]
     pub config: Option<PathBuf>,
-    /// Where people find the server behind a proxy, such as https://example.org/chat/
+    /// Where people find the server when that is not its own address.
+    #[arg(help = "Where people find the server behind a proxy, such as https://example.org/chat/")]
     #[arg(long, value_name = "URL", env = "HOLDFAST_PUBLIC_URL", hide_env_values = true)]
     pub public_url: Option<String>,
     /// What answers: Holdfast's own handbook, or an OpenAI-compatible model server [default: notes]

@@ -92,11 +92,12 @@ const fn message(role: Role, content: String) -> Message {
 
 #[cfg(test)]
 mod tests {
-    #![expect(clippy::unwrap_used, reason = "tests")]
+    #![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "tests")]
 
     use holdfast_protocol::{ConversationId, RequestId};
     use uuid::Uuid;
 
+    use super::Role::{Assistant, System, User};
     use super::*;
     use crate::journal::{ConversationKey, PrincipalId, Terms};
 
@@ -132,7 +133,6 @@ mod tests {
         let context = assemble(&asked("c?", None), &turns, BUDGET);
         assert_eq!(texts(&context), ["a?", "A", "b?", "B", "c?"]);
         let roles: Vec<_> = context.messages.iter().map(|message| message.role).collect();
-        use Role::{Assistant, System, User};
         assert_eq!(roles, [System, User, Assistant, User, Assistant, User]);
         let ids: Vec<_> = context.items.iter().map(|item| item.id.clone()).collect();
         assert_eq!(ids, [1, 2].map(|id| Uuid::from_u128(id).to_string()));

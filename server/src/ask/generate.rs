@@ -28,9 +28,9 @@ pub struct Patience {
 impl Default for Patience {
     fn default() -> Self {
         Self {
-            first: Duration::from_secs(300),
-            silence: Duration::from_secs(300),
-            whole: Duration::from_secs(3600),
+            first: Duration::from_mins(5),
+            silence: Duration::from_mins(5),
+            whole: Duration::from_hours(1),
         }
     }
 }
@@ -93,24 +93,20 @@ pub async fn generate(
 
 impl Arrived {
     /// As much of the piece as may still be kept.
-    fn admit(&mut self, piece: Piece) -> Option<Piece> {
-        let (text, taken, most) = match &piece {
+    fn admit(&mut self, mut piece: Piece) -> Option<Piece> {
+        let is_answer = matches!(piece, Piece::Text(_));
+        let (text, taken, most) = match &mut piece {
             Piece::Text(text) => (text, &mut self.text, ANSWER_BYTES),
             Piece::Reasoning(text) => (text, &mut self.reasoning, REASONING_BYTES),
         };
         let end = text.floor_char_boundary(most - *taken);
-        let whole = end == text.len();
+        let is_whole = end == text.len();
+        text.truncate(end);
         // Once something was left out, nothing may follow it.
-        *taken = if whole { *taken + end } else { most };
-        let kept = text.get(..end).unwrap_or_default().to_owned();
-        match piece {
-            Piece::Text(_) => {
-                self.has_substance |= !kept.trim().is_empty();
-                self.too_large |= !whole;
-                (!kept.is_empty()).then_some(Piece::Text(kept))
-            }
-            Piece::Reasoning(_) => (!kept.is_empty()).then_some(Piece::Reasoning(kept)),
-        }
+        *taken = if is_whole { *taken + end } else { most };
+        self.has_substance |= is_answer && !text.trim().is_empty();
+        self.too_large |= is_answer && !is_whole;
+        (end > 0).then_some(piece)
     }
 }
 

@@ -90,7 +90,7 @@ mod tests {
         let mut joined = String::new();
         while joined.len() < whole.len() {
             let (offset, text) = paged(&whole, joined.len() as u64);
-            assert_eq!(offset as usize, joined.len());
+            assert_eq!(offset, joined.len() as u64);
             assert!(!text.is_empty() && text.len() <= PAGE_BYTES);
             joined.push_str(&text);
         }

@@ -28,7 +28,7 @@ impl Fault {
     }
 
     /// Our own failure, with what the log should know about it.
-    fn because(code: Code, detail: &str, cause: impl ToString) -> Self {
+    fn because(code: Code, detail: &str, cause: &impl ToString) -> Self {
         Self { problem: Problem::new(code, detail), cause: Some(cause.to_string()) }
     }
 
@@ -83,10 +83,10 @@ impl From<JournalError> for Fault {
                 Code::ArchiveUnavailable,
                 "The archive cannot be reached now, so nothing can be promised; try again in a \
                  moment.",
-                error,
+                &error,
             ),
             JournalError::Broken(_) => {
-                Self::because(Code::Internal, "A fault in Holdfast; its log says more.", error)
+                Self::because(Code::Internal, "A fault in Holdfast; its log says more.", &error)
             }
         }
     }

@@ -1,5 +1,7 @@
 //! `GET api/v1/session`.
 
+use std::fmt::Write as _;
+
 use axum::Json;
 use axum::extract::State;
 use holdfast_protocol::{Limits, Principal, RecoveryPolicy, Session};
@@ -28,5 +30,10 @@ pub(super) fn build() -> String {
     let index = page::find("").map_or(&[][..], |asset| asset.identity);
     let digest =
         Sha256::new().chain_update(env!("CARGO_PKG_VERSION")).chain_update(index).finalize();
-    digest.iter().take(6).map(|byte| format!("{byte:02x}")).collect()
+    let mut build = String::new();
+    for byte in digest.iter().take(6) {
+        // Writing to a string cannot fail.
+        let _ = write!(build, "{byte:02x}");
+    }
+    build
 }

@@ -147,6 +147,7 @@ pub enum Accept {
 
 /// What became of the attempt to start a run.
 #[derive(Clone, Debug, PartialEq)]
+#[expect(clippy::large_enum_variant, reason = "made once an ask, and moved once")]
 pub enum Begin {
     /// It is marked as calling.
     Begun,

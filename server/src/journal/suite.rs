@@ -254,7 +254,7 @@ async fn partial_text_grows_and_may_be_written_twice(journal: &dyn Journal) {
     assert_eq!((answer.text.as_str(), answer.bytes), ("Grüße, Welt", 13));
     assert_eq!(answer.reasoning.as_deref(), Some("hm"));
     assert_eq!(found.submissions, 2, "the count never falls");
-    assert_eq!(journal.unsettled().await.unwrap(), [found.clone()]);
+    assert_eq!(journal.unsettled().await.unwrap(), std::slice::from_ref(&found));
 
     let outcome = settled(&found, Status::Interrupted, Some("Grüße, Welt"));
     journal.settle(key, outcome.clone()).await.unwrap();

@@ -12,7 +12,7 @@ use super::{Phase, Runs};
 use crate::journal::{Mark, Record, Result};
 
 /// An ask that waited longer than this is not sent any more.
-const STALE: Duration = Duration::from_secs(3600);
+const STALE: Duration = Duration::from_hours(1);
 /// An ask whose run was begun so often without an end is not begun again.
 const STARTS_MOST: u32 = 3;
 /// How long to wait before the journal is read again.

@@ -28,7 +28,7 @@ const AGAIN: Duration = Duration::from_millis(500);
 enum Turn {
     Begun(Slot),
     Cancelled,
-    Settled(Outcome),
+    Settled(Box<Outcome>),
 }
 
 impl Runs {
@@ -40,13 +40,14 @@ impl Runs {
         };
         let place = self.0.registry.lines.enter(asked.conversation, asked.seq);
         live.stand(place.position());
-        let turn = match slot {
-            Some(slot) => Turn::Begun(slot),
-            None => tokio::select! {
+        let turn = if let Some(slot) = slot {
+            Turn::Begun(slot)
+        } else {
+            tokio::select! {
                 biased;
                 _ = live.stopped(|stop| stop == Stop::Cancel) => Turn::Cancelled,
                 turn = self.turn(live, &place) => turn,
-            },
+            }
         };
         match turn {
             Turn::Begun(_slot) => {
@@ -55,7 +56,7 @@ impl Runs {
                 self.settle(live, end).await;
             }
             Turn::Cancelled => self.settle(live, End::cancelled_in_line()).await,
-            Turn::Settled(outcome) => live.settle(outcome),
+            Turn::Settled(outcome) => live.settle(*outcome),
         }
     }
 
@@ -67,7 +68,7 @@ impl Runs {
             let slot = self.0.slots.take().await;
             match self.0.journal.begin(live.key(), self.mark()).await {
                 Ok(Begin::Begun) => return Turn::Begun(slot),
-                Ok(Begin::Settled(outcome)) => return Turn::Settled(outcome),
+                Ok(Begin::Settled(outcome)) => return Turn::Settled(Box::new(outcome)),
                 // An earlier ask is durable already and about to enter the line.
                 Ok(Begin::NotYet) => {}
                 Err(error) => tracing::warn!(%error, "a run cannot begin yet"),

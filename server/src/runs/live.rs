@@ -21,6 +21,7 @@ pub(super) enum Stop {
 }
 
 /// How far it is.
+#[expect(clippy::large_enum_variant, reason = "an ask is known for nearly all of its life here")]
 pub(super) enum Progress {
     /// Whether it is known, and whether it is accepted, is being found out.
     Admitting,

@@ -59,12 +59,11 @@ async fn connection(stream: TcpStream, router: Router, mut stopping: watch::Rece
         ended = connection.as_mut() => Some(ended),
         () = stop => None,
     };
-    let ended = match ended {
-        Some(ended) => ended,
-        None => {
-            connection.as_mut().graceful_shutdown();
-            connection.await
-        }
+    let ended = if let Some(ended) = ended {
+        ended
+    } else {
+        connection.as_mut().graceful_shutdown();
+        connection.await
     };
     if let Err(error) = ended {
         tracing::debug!(%error, "a connection broke off");

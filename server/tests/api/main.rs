@@ -2,13 +2,7 @@
 //! the real runs, a real journal on disk, and a provider that does what the test says. Time is paused
 //! and moves only while everything waits, so a wait of 25 s takes no time and no test sleeps.
 
-#![expect(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::indexing_slicing,
-    clippy::panic,
-    reason = "tests"
-)]
+#![expect(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, reason = "tests")]
 
 mod archive;
 mod asking;

@@ -1,6 +1,6 @@
 //! The store suite on this backend, and what only this backend has: the folder, the pump, the epoch.
 
-#![expect(clippy::unwrap_used, clippy::panic, reason = "tests")]
+#![expect(clippy::unwrap_used, reason = "tests")]
 
 use std::fs;
 use std::path::Path;

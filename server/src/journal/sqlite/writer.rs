@@ -196,6 +196,7 @@ fn spoils_the_group(error: &rusqlite::Error) -> bool {
 }
 
 /// What an error of SQLite means to whoever called the journal.
+#[expect(clippy::needless_pass_by_value, reason = "so that it maps an error as it is")]
 pub(super) fn fault(error: rusqlite::Error) -> JournalError {
     if spoils_the_group(&error) {
         JournalError::Unavailable(error.to_string())
