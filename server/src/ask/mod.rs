@@ -13,7 +13,7 @@ use holdfast_protocol::RequestId;
 
 pub use capture::capture;
 pub use context::{Context, context};
-pub use generate::{Patience, generate};
+pub use generate::generate;
 
 use crate::journal::{ConversationKey, Record, Terms};
 use crate::provider::Call;

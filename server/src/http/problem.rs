@@ -67,6 +67,10 @@ impl From<Refusal> for Fault {
                 fault.problem = fault.problem.naming(first);
                 fault
             }
+            Refusal::UnknownModel => Self::new(
+                Code::InvalidField,
+                "`model`: there is no such model here; the session lists those there are.",
+            ),
             Refusal::ShuttingDown => Self::new(
                 Code::ShuttingDown,
                 "Holdfast is going down and takes no new questions; try again in a moment.",

@@ -36,6 +36,12 @@ pub trait Provider: Send + Sync {
     /// waits and never touches the network.
     fn models(&self) -> Vec<Model>;
 
+    /// Whether an ask may name this model: what is not among [`Provider::models`] may not, as far as
+    /// that list is known. Like it, never waits.
+    fn offers(&self, model: &str) -> bool {
+        self.models().iter().any(|known| known.name == model)
+    }
+
     /// Whether it generates inside this process: then no byte leaves, nothing can be billed, a run
     /// makes 0 provider calls, and one that a crash cut off may simply run again.
     fn is_in_process(&self) -> bool;

@@ -58,6 +58,9 @@ impl Runs {
         let known = journal.find(submission.key).await?;
         match &known {
             Some(known) if !known.lacks_question() => return self.taken_up(known.clone()).await,
+            None if !self.offers(submission.terms.model.as_deref()) => {
+                return Err(Refusal::UnknownModel);
+            }
             None if *self.0.phase.borrow() >= Phase::Draining => return Err(Refusal::ShuttingDown),
             _ => {}
         }
@@ -107,6 +110,10 @@ impl Runs {
                 Ok((record, None))
             }
         }
+    }
+
+    fn offers(&self, model: Option<&str>) -> bool {
+        model.is_none_or(|model| self.0.provider.offers(model))
     }
 
     /// What the journal is told before a provider is called.

@@ -38,7 +38,6 @@ pub use submission::{Cancellation, Submission};
 use self::live::{Live, Stop};
 use self::registry::{Claim, Registry};
 use self::slots::Slots;
-use crate::ask::Patience;
 use crate::clock::Clock;
 use crate::journal::{ConversationKey, Journal, JournalError, Key};
 use crate::provider::Provider;
@@ -51,13 +50,13 @@ const PATIENCE: Duration = Duration::from_secs(20);
 pub struct Settings {
     /// How many conversations run side by side.
     pub side_by_side: usize,
-    /// How long a provider may take.
-    pub patience: Patience,
+    /// How long one run may take.
+    pub patience: Duration,
 }
 
 impl Default for Settings {
     fn default() -> Self {
-        Self { side_by_side: 8, patience: Patience::default() }
+        Self { side_by_side: 8, patience: Duration::from_hours(1) }
     }
 }
 
@@ -73,6 +72,9 @@ pub enum Refusal {
     /// `retry_of` names an ask that this one repeats already.
     #[error("already asked again by {0}")]
     AlreadyRetried(holdfast_protocol::RequestId),
+    /// The ask names a model that there is not.
+    #[error("there is no such model")]
+    UnknownModel,
     /// No new asks: the server is going down.
     #[error("the server is going down")]
     ShuttingDown,

@@ -164,6 +164,22 @@ async fn a_retry_names_what_it_repeats() {
     assert_eq!(unknown["state"], "unknown");
 }
 
+#[tokio::test(start_paused = true)]
+async fn a_new_ask_names_a_model_that_there_is() {
+    let server = spawn().await;
+    let with = |model: &str| {
+        let mut body = ask(1, "Why?");
+        body["model"] = json!(model);
+        body
+    };
+    let problem = server.ask(&with("oracle-9"), 0).await.problem(400, "invalid_field");
+    assert!(problem["detail"].as_str().unwrap().contains("`model`"));
+    assert_eq!(server.look_up(&with(""), 0).await.json()["state"], "unknown");
+    server.ask(&with("scripted-1"), 20).await.outcome(200, "completed");
+    server.ask(&with("oracle-9"), 20).await.problem(422, "request_mismatch");
+    assert_eq!(server.provider.calls()[0].model.as_deref(), Some("scripted-1"));
+}
+
 async fn raw(
     server: &Spawned,
     headers: &[(&str, &str)],

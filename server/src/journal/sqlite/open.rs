@@ -79,6 +79,8 @@ pub(super) fn open(folder: &Path) -> Result<Opened, OpenError> {
     inspect(folder, &file)?;
     create_folder(folder)?;
     let lock = lock(folder)?;
+    // SQLite gives its other files the permissions of this one.
+    create_private(&file).map_err(|source| OpenError::Folder { path: file.clone(), source })?;
     let store = |source| OpenError::Store { folder: folder.to_owned(), source };
     let mut connection = connect(&file).map_err(store)?;
     if migrate(&mut connection).map_err(store)? {
@@ -141,17 +143,23 @@ fn create_folder(folder: &Path) -> Result<(), OpenError> {
 
 fn lock(folder: &Path) -> Result<File, OpenError> {
     let path = folder.join(LOCK);
-    let mut options = File::options();
-    options.write(true).create(true).truncate(false);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     let refused = |source| OpenError::Folder { path: path.clone(), source };
-    let file = options.open(&path).map_err(refused)?;
+    let file = create_private(&path).map_err(refused)?;
     match file.try_lock() {
         Ok(()) => Ok(file),
         Err(TryLockError::WouldBlock) => Err(OpenError::InUse(folder.to_owned())),
         Err(TryLockError::Error(source)) => Err(refused(source)),
     }
+}
+
+/// Opens a file that is its owner's alone, creating it where it is missing. An operator who has given
+/// an existing one other permissions meant to.
+fn create_private(path: &Path) -> io::Result<File> {
+    let mut options = File::options();
+    options.write(true).create(true).truncate(false);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(path)
 }
 
 /// A connection that may write.

@@ -136,12 +136,19 @@ async fn a_crash_during_the_very_first_start_leaves_something_that_opens() {
 
 #[cfg(unix)]
 #[tokio::test]
-async fn the_folder_is_its_owners_alone() {
+async fn folder_and_files_are_their_owners_alone() {
     use std::os::unix::fs::PermissionsExt as _;
     let parent = tempfile::tempdir().unwrap();
     let folder = parent.path().join("data");
-    SqliteJournal::open(&options(&folder, Drive::Task)).unwrap();
-    assert_eq!(fs::metadata(&folder).unwrap().permissions().mode() & 0o777, 0o700);
+    let journal = SqliteJournal::open(&options(&folder, Drive::Task)).unwrap();
+    journal.accept(ask(&journal, 1, 1)).await.unwrap();
+    let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    assert_eq!(mode(&folder), 0o700);
+    let files = contents(&folder);
+    assert_eq!(files.len(), 4, "the archive, its log, its index and the lock");
+    for (file, _) in files {
+        assert_eq!(mode(Path::new(&file)), 0o600, "{file}");
+    }
 }
 
 /// A writer that a test pumps by hand.

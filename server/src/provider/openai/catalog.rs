@@ -80,6 +80,19 @@ impl Catalog {
         }
     }
 
+    /// Whether an ask may name this model. While there is no list, or only a part of one, the server
+    /// itself has to say.
+    pub(super) fn offers(&self, name: &str) -> bool {
+        match (&self.configured, self.heard().names.as_slice()) {
+            (Some(configured), _) => configured == name,
+            (None, names) => {
+                names.is_empty()
+                    || names.len() == MODELS_MOST
+                    || names.iter().any(|known| known == name)
+            }
+        }
+    }
+
     /// Which model a call goes to that names none.
     pub(super) fn choose(&self) -> Choice {
         match (&self.configured, self.heard().names.as_slice()) {
@@ -169,6 +182,7 @@ mod tests {
         catalog.listed(&json!({"data": [{"id": "a"}, {"id": "b"}]}));
         assert_eq!(shown(&catalog), [entry("m", ModelState::Ready, true)]);
         assert_eq!(catalog.choose(), Choice::Model("m".to_owned()));
+        assert!(catalog.offers("m") && !catalog.offers("a"), "the operator's choice");
     }
 
     #[test]
@@ -176,6 +190,7 @@ mod tests {
         let catalog = catalog(LOCAL, None, false);
         assert_eq!(shown(&catalog), [entry(UNNAMED, ModelState::Ready, true)]);
         assert_eq!(catalog.choose(), Choice::Unlisted);
+        assert!(catalog.offers("anything"), "nobody knows yet");
         assert_eq!(catalog.choose_unlisted(), Choice::Model(UNNAMED.to_owned()));
         catalog.listed(&json!({"object": "list", "data": [{"id": "a"}, {"id": "a"}, {"id": ""}, {"x": 1}, {"id": "b"}]}));
         assert_eq!(
@@ -183,6 +198,7 @@ mod tests {
             [entry("a", ModelState::Ready, true), entry("b", ModelState::Ready, false)]
         );
         assert_eq!(catalog.choose(), Choice::Model("a".to_owned()));
+        assert!(catalog.offers("b") && !catalog.offers("c"));
         catalog.replied(404);
         assert_eq!(catalog.choose(), Choice::Unlisted);
     }

@@ -164,6 +164,10 @@ impl Provider for OpenAi {
         self.catalog.models()
     }
 
+    fn offers(&self, model: &str) -> bool {
+        self.catalog.offers(model)
+    }
+
     fn is_in_process(&self) -> bool {
         false
     }
