@@ -63,7 +63,10 @@ async fn read(headers: &HeaderMap, body: Body, limit: usize) -> Result<Vec<u8>, 
         .and_then(|value| value.parse::<u64>().ok());
     let mut stream = body.into_data_stream();
     if announced.is_some_and(|length| length > limit as u64) {
-        return Err(too_large(limit, stream).await);
+        if !headers.contains_key(header::EXPECT) {
+            linger(&mut stream).await;
+        }
+        return Err(too_large(limit));
     }
     let mut bytes = Vec::new();
     let whole = timeout(PATIENCE, async {
@@ -76,7 +79,10 @@ async fn read(headers: &HeaderMap, body: Body, limit: usize) -> Result<Vec<u8>, 
         Ok::<_, StatusCode>(())
     });
     match whole.await {
-        Ok(Ok(())) if bytes.len() > limit => Err(too_large(limit, stream).await),
+        Ok(Ok(())) if bytes.len() > limit => {
+            linger(&mut stream).await;
+            Err(too_large(limit))
+        }
         Ok(Ok(())) => Ok(bytes),
         // The client broke off: nobody will read this.
         Ok(Err(status)) => Err(status.into_response()),
@@ -85,8 +91,9 @@ async fn read(headers: &HeaderMap, body: Body, limit: usize) -> Result<Vec<u8>, 
     }
 }
 
-async fn too_large(limit: usize, mut stream: BodyDataStream) -> Response {
-    let linger = timeout(LINGER, async {
+/// Reads on for a while. A client that waits for leave to send (`Expect`) has nothing to be read.
+async fn linger(stream: &mut BodyDataStream) {
+    let reading = timeout(LINGER, async {
         let mut read = 0;
         while read < LINGER_BYTES
             && let Some(Ok(piece)) = stream.next().await
@@ -95,7 +102,10 @@ async fn too_large(limit: usize, mut stream: BodyDataStream) -> Response {
         }
     });
     // Whether it has ended by then or not, the reply is the same.
-    let _ = linger.await;
+    let _ = reading.await;
+}
+
+fn too_large(limit: usize) -> Response {
     let detail = format!("The body is larger than {limit} bytes.");
     Fault::new(Code::TooLarge, detail).into_response()
 }

@@ -146,6 +146,11 @@ impl Live {
         matches!(*self.progress.borrow(), Progress::Known { .. })
     }
 
+    /// Whether it was cancelled before it arrived and has not arrived since.
+    pub(super) fn lacks_question(&self) -> bool {
+        matches!(*self.progress.borrow(), Progress::Known { fingerprint: None, .. })
+    }
+
     /// Resolves when it is known or refused.
     pub(super) async fn admitted(&self) -> Result<(), Refusal> {
         let mut progress = self.progress.subscribe();

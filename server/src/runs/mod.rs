@@ -166,6 +166,11 @@ impl Runs {
             if !live.is_same_ask(submission.conversation_id, Some(submission.fingerprint)) {
                 return Err(Refusal::Mismatch);
             }
+            if !is_mine && live.lacks_question() {
+                // It met its own cancel, which is about to let go of the id: it has to arrive.
+                tokio::task::yield_now().await;
+                continue;
+            }
             if !is_mine {
                 live.count_submission();
             }

@@ -7,7 +7,7 @@ mod connections;
 mod offers;
 mod provider;
 
-use std::io::Write as _;
+use std::io::{IsTerminal as _, Write as _};
 use std::net::SocketAddr;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -48,7 +48,11 @@ pub fn run(config: Config) -> Result<ExitCode, String> {
 fn log() {
     let filter = EnvFilter::try_from_env("HOLDFAST_LOG")
         .unwrap_or_else(|_| EnvFilter::new("warn,holdfast=info"));
-    tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).init();
+    tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_writer(std::io::stderr)
+        .with_ansi(std::io::stderr().is_terminal())
+        .init();
 }
 
 async fn serve(config: Config) -> Result<ExitCode, String> {

@@ -15,3 +15,4 @@ mod restarting;
 mod runs;
 mod site;
 mod support;
+mod threads;

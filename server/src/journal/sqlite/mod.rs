@@ -108,12 +108,13 @@ impl SqliteJournal {
 
     async fn end(&self) {
         drop(self.commands.lock().unwrap_or_else(PoisonError::into_inner).take());
+        // The last connection to close writes the log back, and only the writer can.
+        self.readers.close();
         let ended = self.ended.lock().unwrap_or_else(PoisonError::into_inner).take();
         if let Some(ended) = ended {
             // An error means that the writer is gone already.
             let _ = ended.await;
         }
-        self.readers.close();
     }
 
     async fn write<T, F>(&self, work: F) -> Result<T>

@@ -16,13 +16,14 @@ const KEPT: usize = 8;
 #[derive(Clone)]
 pub(super) struct Readers {
     file: PathBuf,
-    idle: Arc<Mutex<Vec<Connection>>>,
+    /// `None` once closed.
+    idle: Arc<Mutex<Option<Vec<Connection>>>>,
     drive: Drive,
 }
 
 impl Readers {
     pub(super) fn new(file: PathBuf, drive: Drive) -> Self {
-        Self { file, idle: Arc::default(), drive }
+        Self { file, idle: Arc::new(Mutex::new(Some(Vec::new()))), drive }
     }
 
     /// Reads in one snapshot of the archive.
@@ -46,27 +47,24 @@ impl Readers {
         &self,
         work: impl FnOnce(&Connection) -> rusqlite::Result<T>,
     ) -> rusqlite::Result<T> {
-        let connection = match self.idle().pop() {
-            Some(connection) => connection,
-            None => connect_reader(&self.file)?,
-        };
+        let idle = self.idle().as_mut().and_then(Vec::pop);
+        let connection = idle.map_or_else(|| connect_reader(&self.file), Ok)?;
         let snapshot = connection.unchecked_transaction()?;
         // A connection whose read failed is not trusted with another.
         let result = work(&snapshot)?;
         snapshot.finish()?;
-        let mut idle = self.idle();
-        if idle.len() < KEPT {
+        if let Some(idle) = self.idle().as_mut().filter(|idle| idle.len() < KEPT) {
             idle.push(connection);
         }
         Ok(result)
     }
 
-    /// Lets go of every idle connection.
+    /// Lets go of every idle connection, and keeps none any more.
     pub(super) fn close(&self) {
-        self.idle().clear();
+        *self.idle() = None;
     }
 
-    fn idle(&self) -> std::sync::MutexGuard<'_, Vec<Connection>> {
+    fn idle(&self) -> std::sync::MutexGuard<'_, Option<Vec<Connection>>> {
         // Nothing that holds it can panic half-way: it only pushes and pops.
         self.idle.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -82,6 +82,20 @@ async fn a_second_process_is_refused_and_the_folder_is_free_after_the_first() {
 }
 
 #[tokio::test]
+async fn a_closed_archive_is_one_file() {
+    for drive in [Drive::Thread, Drive::Task] {
+        let store = Folder::new(drive);
+        let record = ask(&*store.journal, 1, 1);
+        store.journal.accept(record.clone()).await.unwrap();
+        store.journal.find(record.key).await.unwrap();
+        store.journal.close().await;
+        let names: Vec<_> =
+            contents(store.folder.path()).into_iter().map(|(name, _)| name).collect();
+        assert_eq!(names.len(), 2, "the archive and the lock: {names:?}");
+    }
+}
+
+#[tokio::test]
 async fn what_is_no_archive_is_refused_untouched() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join(FILE);

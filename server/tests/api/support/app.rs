@@ -69,20 +69,30 @@ pub(crate) async fn spawn() -> Spawned {
 pub(crate) async fn spawn_with(public_url: Option<&'static str>) -> Spawned {
     let folder = tempfile::tempdir().unwrap();
     let clock = Arc::new(SetClock(AtomicU64::new(1_769_850_000_000)));
-    let spawned = start(folder, clock, Arc::new(Scripted::new()), public_url);
+    let spawned = start(folder, Drive::Task, clock, Arc::new(Scripted::new()), public_url);
+    spawned.app.ready().await;
+    spawned
+}
+
+/// A server whose journal has a thread of its own, as in production.
+pub(crate) async fn spawn_threaded() -> Spawned {
+    let folder = tempfile::tempdir().unwrap();
+    let clock = Arc::new(SetClock(AtomicU64::new(1_769_850_000_000)));
+    let spawned = start(folder, Drive::Thread, clock, Arc::new(Scripted::new()), None);
     spawned.app.ready().await;
     spawned
 }
 
 fn start(
     folder: TempDir,
+    drive: Drive,
     clock: Arc<SetClock>,
     provider: Arc<Scripted>,
     public_url: Option<&'static str>,
 ) -> Spawned {
     let sqlite = SqliteJournal::open(&Options {
         folder: folder.path().to_owned(),
-        drive: Drive::Task,
+        drive,
         identity: Identity { archive: "a1".to_owned(), principal: "p1".to_owned() },
     });
     let sqlite = Arc::new(sqlite.unwrap());
@@ -112,7 +122,7 @@ impl Spawned {
         if in_process {
             provider.be_in_process();
         }
-        start(self.folder, self.clock, provider, self.public_url)
+        start(self.folder, Drive::Task, self.clock, provider, self.public_url)
     }
 
     /// Sends a request as it is.

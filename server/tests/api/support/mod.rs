@@ -5,7 +5,7 @@ mod faulty;
 mod reply;
 mod scripted;
 
-pub(crate) use app::{Spawned, ask, ask_in, get, id, post, spawn, spawn_with};
+pub(crate) use app::{Spawned, ask, ask_in, get, id, post, spawn, spawn_threaded, spawn_with};
 pub(crate) use faulty::Faulty;
 pub(crate) use reply::Reply;
 pub(crate) use scripted::{Scripted, error};
