@@ -115,3 +115,33 @@ impl IntoResponse for Fault {
         response
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_codes_are_as_reviewed() {
+        // Programs depend on them: a code may be added, and none changed.
+        let table: Vec<_> = Code::ALL
+            .iter()
+            .map(|code| {
+                let wait = Fault::new(*code, "").retry_after();
+                let wait = wait.map_or(String::new(), |seconds| format!(" (again in {seconds} s)"));
+                format!("{} {code}: {}{wait}", code.status(), code.title())
+            })
+            .collect();
+        insta::assert_snapshot!(table.join("\n"));
+    }
+
+    #[test]
+    fn every_wait_has_its_time_and_no_cause_leaves() {
+        for code in Code::ALL.iter().filter(|code| code.status() == 503) {
+            assert!(Fault::new(*code, "").retry_after().is_some(), "{code}");
+        }
+        let cause = JournalError::Unavailable("/home/ada: disk I/O error".to_owned());
+        let fault = Fault::from(cause);
+        assert!(fault.cause.as_deref().is_some_and(|cause| cause.contains("/home/ada")));
+        assert!(!fault.problem.detail.contains("ada"));
+    }
+}
