@@ -7,7 +7,7 @@ pub(crate) const HELP: &str = "\
 cargo xtask run [--flaky] [-- FLAGS]     build everything and run `holdfast serve FLAGS`; --flaky: behind a bad line
 cargo xtask test                         check everything: formatting, lints, page, size, all tests
 cargo xtask size                         build the page and weigh what a first visit fetches
-cargo xtask simulate --seed S [--long]   replay one seed of the simulation
+cargo xtask simulate --seed S [--long]   play one world of the simulation again; --long: and thousands after it
 cargo xtask help                         this list";
 
 /// One invocation.

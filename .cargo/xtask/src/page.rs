@@ -15,9 +15,13 @@ use crate::workspace::Workspace;
 /// Builds the page into [`Workspace::page`].
 pub(crate) fn build(workspace: &Workspace, tools: &Tools) -> Result<()> {
     // Trunk takes the module from cargo's folder after cargo has let go of it: another clone's
-    // build must not put its own there in between.
+    // build must not put its own there in between. The other lock is for two builds of this clone
+    // that have not the same cache: Trunk stages its output in one folder.
     let target = workspace.page_target();
-    let _lock = Lock::take(&target.join("lock"), "build a page")?;
+    let _locks = [target.join("lock"), workspace.target.join("page.lock")]
+        .map(|lock| Lock::take(&lock, "build a page"))
+        .into_iter()
+        .collect::<Result<Vec<_>>>()?;
     let mut trunk = workspace.command("trunk");
     tools
         .offer(&mut trunk)

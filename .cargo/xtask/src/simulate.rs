@@ -6,12 +6,18 @@ use crate::host;
 use crate::steps::Steps;
 use crate::workspace::Workspace;
 
-/// Replays `seed`, with its log shown; `is_long` asks for many more steps than a test run takes.
+/// How many worlds a long run plays.
+const WORLDS: u64 = 10_000;
+
+/// Plays the world of `seed` again with every step shown; `is_long`: that one and thousands after
+/// it, which show only how they ended.
 pub(crate) fn run(workspace: &Workspace, seed: u64, is_long: bool) -> Result<()> {
     let mut cargo = host::in_workspace(workspace, "test");
     cargo.env("HOLDFAST_SEED", seed.to_string());
     if is_long {
-        cargo.env("HOLDFAST_LONG", "1");
+        cargo.env("HOLDFAST_WORLDS", WORLDS.to_string());
+    } else {
+        cargo.env("HOLDFAST_TRACE", "1");
     }
     cargo.args(["--test", "simulation", "--", "--nocapture"]);
     Steps::default().run(&format!("simulation, seed {seed}"), || {
