@@ -210,6 +210,17 @@ fn an_archive_restored_while_the_page_is_open_is_not_given_the_ask_again() {
 }
 
 #[test]
+fn an_ask_that_was_accepted_and_is_forgotten_is_not_sent_again() {
+    let mut page = Page::open();
+    page.ask(1);
+    page.reply(1, says(outcome(1, Status::Pending, "")));
+    page.reply(1, unheard(1));
+    page.settle_sessions();
+    assert_eq!(page.turn(1).trouble, Some(Trouble::MayHaveBeenPaid));
+    assert_eq!(page.count(1, Exchange::Resubmission), 0);
+}
+
+#[test]
 fn another_principals_pointer_is_only_kept() {
     let mut page =
         Page::with(vec![pointer(1, 1_000, "bert.archive1"), pointer(2, 8 * DAY, "bert.a")]);
@@ -279,7 +290,10 @@ fn a_pending_ask_told_to_wait_is_not_looked_up_sooner() {
     page.reply(1, says(outcome(1, Status::Pending, "")));
     let after = Duration::from_secs(5);
     page.reply(1, Verdict::Wait { after, code: Some(Code::Starting), detail: String::new() });
-    assert!(!page.is_flying(1));
+    for nudge in [Nudge::Online, Nudge::Visible, Nudge::PageShow, Nudge::Woke] {
+        page.nudge(nudge);
+        assert!(!page.is_flying(1), "{nudge:?} does not shorten the wait");
+    }
     assert!(page.sleep_until_flying(1) >= 5_000);
 }
 
