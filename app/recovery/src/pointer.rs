@@ -1,11 +1,11 @@
 //! The pointer: what the browser keeps about an ask it has not seen settle.
 
 use holdfast_protocol::{AskBody, ConversationId, Owner, RequestId, Timestamp};
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use serde_json::Value;
 
 /// Enough to look an ask up, and to submit it again unchanged.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Pointer {
     /// The ask's identity.
     pub request_id: RequestId,
@@ -16,13 +16,32 @@ pub struct Pointer {
     /// When the person asked, by the browser's clock.
     pub asked_at: Timestamp,
     /// Whose it is; absent only until the first session reply.
-    #[serde(default)]
     pub owner: Option<Owner>,
     /// The exact body sent.
     pub ask: AskBody,
     /// Stop was pressed: recovery cancels and never resubmits.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub cancel: bool,
+}
+
+impl Pointer {
+    /// Reads an entry of the list. By hand, as the wire's types are: for a smaller page.
+    fn read(entry: &Value) -> Option<Self> {
+        let text = |name: &str| entry.get(name).and_then(Value::as_str);
+        let member = |name: &str| entry.get(name).filter(|value| !value.is_null());
+        Some(Self {
+            request_id: text("request_id")?.parse().ok()?,
+            conversation_id: text("conversation_id")?.parse().ok()?,
+            question: text("question")?.to_owned(),
+            asked_at: text("asked_at")?.parse().ok()?,
+            owner: match member("owner") {
+                Some(owner) => Some(owner.as_str()?.parse().ok()?),
+                None => None,
+            },
+            ask: serde_json::from_value(entry.get("ask")?.clone()).ok()?,
+            cancel: member("cancel").map_or(Some(false), Value::as_bool)?,
+        })
+    }
 }
 
 /// The list of pointers as it stands in storage.
@@ -44,9 +63,9 @@ impl Pointers {
             Err(_) => vec![Value::String(text.to_owned())],
         };
         for entry in entries {
-            match serde_json::from_value::<Pointer>(entry.clone()) {
-                Ok(pointer) => pointers.readable.push(pointer),
-                Err(_) => pointers.unreadable.push(entry),
+            match Pointer::read(&entry) {
+                Some(pointer) => pointers.readable.push(pointer),
+                None => pointers.unreadable.push(entry),
             }
         }
         pointers

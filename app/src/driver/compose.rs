@@ -1,7 +1,5 @@
 //! Asking, and questions that come back.
 
-use std::rc::Rc;
-
 use holdfast_protocol::limits::QUESTION_CHARS;
 use holdfast_protocol::{AskBody, ConversationId, Question, QuestionError, RequestId};
 use holdfast_recovery::{Event, Returned};
@@ -14,7 +12,7 @@ use crate::{ids, storage, text};
 impl Driver {
     /// A person presses Send. The composer is empty when this returns, so that a second click and a
     /// held key find nothing to send.
-    pub(crate) fn ask(self: &Rc<Self>) {
+    pub(crate) fn ask(&'static self) {
         let screen = self.screen;
         let draft = screen.draft.get_untracked();
         let question = match Question::parse(&draft) {
@@ -51,7 +49,7 @@ impl Driver {
     }
 
     /// Puts an example question into the composer.
-    pub(crate) fn suggest(self: &Rc<Self>, question: &str) {
+    pub(crate) fn suggest(&'static self, question: &str) {
         self.screen.draft.set(question.to_owned());
         composer::focus();
     }
@@ -69,7 +67,7 @@ impl Driver {
     /// A question came back. It goes into the composer if that is where a person would look for it
     /// and nothing is written there, else it waits beside it.
     pub(super) fn take_returned(
-        self: &Rc<Self>,
+        &'static self,
         request_id: RequestId,
         conversation_id: ConversationId,
         question: String,
@@ -98,7 +96,7 @@ impl Driver {
     }
 
     /// A person takes a question that came back: what is in the composer takes its place.
-    pub(crate) fn take_offer(self: &Rc<Self>, request_id: RequestId) {
+    pub(crate) fn take_offer(&'static self, request_id: RequestId) {
         let screen = self.screen;
         let mut offers = screen.offers.get_untracked();
         let Some(at) = offers.iter().position(|offer| offer.request_id == request_id) else {
@@ -118,7 +116,7 @@ impl Driver {
     }
 
     /// A person does not want it.
-    pub(crate) fn drop_offer(self: &Rc<Self>, request_id: RequestId) {
+    pub(crate) fn drop_offer(&'static self, request_id: RequestId) {
         self.screen.offers.update(|offers| offers.retain(|offer| offer.request_id != request_id));
         self.keep_offers();
     }

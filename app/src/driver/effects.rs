@@ -1,6 +1,5 @@
 //! Carrying out one effect of recovery's.
 
-use std::rc::Rc;
 use std::time::Duration;
 
 use holdfast_recovery::{Announcement, Effect, Event, Millis, Notice, TimerId};
@@ -12,7 +11,7 @@ use crate::storage::{self, Kept};
 use crate::{clock, net, task};
 
 impl Driver {
-    pub(super) fn perform(self: &Rc<Self>, effect: Effect) {
+    pub(super) fn perform(&'static self, effect: Effect) {
         match effect {
             Effect::Store(pointers) => self.say_kept(self.pointers.store(&pointers)),
             Effect::Mirror(pointer) => storage::mirror(&pointer),
@@ -41,10 +40,9 @@ impl Driver {
         self.screen.storage.set(Some(trouble));
     }
 
-    fn sleep(self: &Rc<Self>, timer: TimerId, millis: Millis) {
-        let driver = Rc::clone(self);
+    fn sleep(&'static self, timer: TimerId, millis: Millis) {
         // A later timer of the same ask makes this one void: there is nothing to clear.
-        set_timeout(move || driver.feed(Event::Timer(timer)), Duration::from_millis(millis));
+        set_timeout(move || self.feed(Event::Timer(timer)), Duration::from_millis(millis));
     }
 
     fn show(&self, turn: holdfast_recovery::Turn) {
@@ -74,16 +72,15 @@ impl Driver {
         }
     }
 
-    fn fetch_session(self: &Rc<Self>, exchange: u64, deadline: Millis) {
-        let driver = Rc::clone(self);
+    fn fetch_session(&'static self, exchange: u64, deadline: Millis) {
         task::spawn(async move {
             let (reply, session) = net::session(&net::Abort::after(deadline)).await;
             if let Some(session) = session {
-                driver.screen.sign_in.set(false);
-                driver.screen.unreachable.set(false);
-                driver.screen.session.set(Some(session));
+                self.screen.sign_in.set(false);
+                self.screen.unreachable.set(false);
+                self.screen.session.set(Some(session));
             }
-            driver.feed(Event::Session(exchange, reply));
+            self.feed(Event::Session(exchange, reply));
         });
     }
 }

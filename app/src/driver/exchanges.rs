@@ -1,7 +1,5 @@
 //! Requests about asks, from the effect that wants one to the event that tells what came of it.
 
-use std::rc::Rc;
-
 use holdfast_recovery::{Event, ExchangeId, Sending};
 
 use super::Driver;
@@ -9,10 +7,9 @@ use crate::net::{self, Abort, lock};
 use crate::task;
 
 impl Driver {
-    pub(super) fn send(self: &Rc<Self>, sending: Sending) {
+    pub(super) fn send(&'static self, sending: Sending) {
         let abort = Abort::after(sending.deadline);
         self.exchanges.borrow_mut().push((sending.exchange, abort.clone()));
-        let driver = Rc::clone(self);
         task::spawn(async move {
             // Only the tab that follows an ask lets the server wait: seven tabs that wait would use
             // up all the connections that HTTP/1.1 browsers open.
@@ -24,8 +21,8 @@ impl Driver {
             let verdict = net::exchange(&sending, wait, &abort).await;
             drop(guard);
             let exchange = sending.exchange;
-            if driver.take_exchange(exchange).is_some() {
-                driver.feed(Event::Received { exchange, verdict });
+            if self.take_exchange(exchange).is_some() {
+                self.feed(Event::Received { exchange, verdict });
             }
         });
     }

@@ -1,7 +1,6 @@
 //! Loading the conversation in view: bounded tries, and no reply that comes too late for the view.
 
 use std::cell::Cell;
-use std::rc::Rc;
 use std::time::Duration;
 
 use holdfast_protocol::{Conversation, ConversationId};
@@ -40,7 +39,7 @@ impl Loads {
 
 impl Driver {
     /// Loads the newest turns of a conversation.
-    pub(super) fn load(self: &Rc<Self>, view: Option<ConversationId>) {
+    pub(super) fn load(&'static self, view: Option<ConversationId>) {
         let generation = self.loads.supersede();
         self.loads.loaded_at.set(0);
         if let Some(id) = view {
@@ -50,12 +49,12 @@ impl Driver {
     }
 
     /// A person wants it tried again.
-    pub(crate) fn reload_view(self: &Rc<Self>) {
+    pub(crate) fn reload_view(&'static self) {
         self.load(self.screen.view.get_untracked());
     }
 
     /// The line, or the person, is back: what was loaded may be out of date, what failed may work.
-    pub(super) fn look_at_view_again(self: &Rc<Self>) {
+    pub(super) fn look_at_view_again(&'static self) {
         let stale = clock::now().saturating_sub(self.loads.loaded_at.get()) > FRESH;
         let busy = self.screen.loading.with_untracked(|loading| *loading == Loading::Busy);
         let view = self.screen.view.get_untracked();
@@ -69,17 +68,16 @@ impl Driver {
         }
     }
 
-    fn attempt(self: &Rc<Self>, id: ConversationId, generation: u64, tries: u32) {
-        let driver = Rc::clone(self);
+    fn attempt(&'static self, id: ConversationId, generation: u64, tries: u32) {
         task::spawn(async move {
             let loaded = net::conversation(id, None, &Abort::after(DEADLINE)).await;
-            if driver.loads.generation.get() == generation {
-                driver.loaded(id, generation, tries, loaded);
+            if self.loads.generation.get() == generation {
+                self.loaded(id, generation, tries, loaded);
             }
         });
     }
 
-    fn loaded(self: &Rc<Self>, id: ConversationId, generation: u64, tries: u32, loaded: Loaded) {
+    fn loaded(&'static self, id: ConversationId, generation: u64, tries: u32, loaded: Loaded) {
         let known = !self.screen.turns.with_untracked(Vec::is_empty);
         let loading = match loaded {
             Loaded::Page(page) => {
@@ -98,11 +96,10 @@ impl Driver {
             Loaded::Refused(detail) => Loading::Failed(detail),
             Loaded::Nothing(after) if tries + 1 < TRIES => {
                 let pause = after.unwrap_or(Duration::from_millis(400 << tries));
-                let driver = Rc::clone(self);
                 set_timeout(
                     move || {
-                        if driver.loads.generation.get() == generation {
-                            driver.attempt(id, generation, tries + 1);
+                        if self.loads.generation.get() == generation {
+                            self.attempt(id, generation, tries + 1);
                         }
                     },
                     pause,
@@ -114,7 +111,7 @@ impl Driver {
         self.screen.loading.set(loading);
     }
 
-    fn take_newest(self: &Rc<Self>, id: ConversationId, page: Conversation) {
+    fn take_newest(&'static self, id: ConversationId, page: Conversation) {
         let ids: Vec<_> = page.turns.iter().map(|turn| turn.request_id).collect();
         let joins = self.book.borrow().holds_any(&ids);
         let (had_earlier, reaches_back) =
@@ -133,14 +130,14 @@ impl Driver {
         self.take_turns(page);
     }
 
-    fn take_turns(self: &Rc<Self>, page: Conversation) {
+    fn take_turns(&'static self, page: Conversation) {
         for outcome in page.turns {
             self.feed(Event::Seen(Box::new(outcome)));
         }
     }
 
     /// A person wants the turns before the first one shown.
-    pub(crate) fn load_earlier(self: &Rc<Self>) {
+    pub(crate) fn load_earlier(&'static self) {
         let (view, before) =
             (self.screen.view.get_untracked(), self.screen.earlier.get_untracked());
         let (Some(id), Some(before)) = (view, before) else { return };
@@ -149,17 +146,16 @@ impl Driver {
         }
         self.screen.loading.set(Loading::Busy);
         let generation = self.loads.supersede();
-        let driver = Rc::clone(self);
         task::spawn(async move {
             let loaded = net::conversation(id, Some(before), &Abort::after(DEADLINE)).await;
-            if driver.loads.generation.get() != generation {
+            if self.loads.generation.get() != generation {
                 return;
             }
-            driver.screen.loading.set(match loaded {
+            self.screen.loading.set(match loaded {
                 Loaded::Page(page) => {
-                    driver.screen.earlier.set(page.next);
+                    self.screen.earlier.set(page.next);
                     crate::ui::scroll::keep_place();
-                    driver.take_turns(*page);
+                    self.take_turns(*page);
                     Loading::Idle
                 }
                 _ => Loading::Failed(text::EARLIER_UNREACHABLE.to_owned()),

@@ -17,9 +17,9 @@ mod view;
 
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
-use std::rc::Rc;
 
 use holdfast_recovery::{Event, ExchangeId, Recovery, Start};
+use send_wrapper::SendWrapper;
 
 use self::book::Book;
 use self::loading::Loads;
@@ -44,8 +44,9 @@ pub(crate) struct Driver {
 
 impl Driver {
     /// Starts it: takes up what the last page left, and listens to the browser.
-    pub(crate) fn start(screen: &'static Screen) -> Rc<Self> {
-        let driver = Rc::new(Self {
+    pub(crate) fn start(screen: &'static Screen) -> &'static SendWrapper<Self> {
+        // Views must be sendable in general; a browser has one thread.
+        let driver: &'static SendWrapper<Self> = Box::leak(Box::new(SendWrapper::new(Self {
             screen,
             recovery: RefCell::new(Recovery::new(ids::seed())),
             queue: RefCell::default(),
@@ -56,7 +57,7 @@ impl Driver {
             drafts: Drafts::default(),
             loads: Loads::default(),
             announced: Cell::new(0),
-        });
+        })));
         screen.offers.set(storage::load_offers());
         driver.feed(Event::Started(Start {
             pointers: driver.pointers.load(),
@@ -66,12 +67,12 @@ impl Driver {
             online: signs::is_online(),
         }));
         driver.moved();
-        signs::listen(&driver);
+        signs::listen(driver);
         driver
     }
 
     /// Hands recovery an event, now or as soon as it is done with the one before.
-    pub(crate) fn feed(self: &Rc<Self>, event: Event) {
+    pub(crate) fn feed(&'static self, event: Event) {
         self.queue.borrow_mut().push_back(event);
         if self.handling.replace(true) {
             return;

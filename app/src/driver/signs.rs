@@ -1,7 +1,6 @@
 //! What the browser says about the line and the page: online, visible, shown again, awake.
 
 use std::cell::Cell;
-use std::rc::Rc;
 use std::time::Duration;
 
 use holdfast_recovery::{Event, Millis, Nudge};
@@ -29,7 +28,7 @@ pub(super) fn is_online() -> bool {
 }
 
 /// Listens for as long as the page lives.
-pub(super) fn listen(driver: &Rc<Driver>) {
+pub(super) fn listen(driver: &'static Driver) {
     let (window, document) = (window(), document());
     on(&window, "online", driver, |driver, _| {
         driver.screen.online.set(true);
@@ -65,17 +64,15 @@ pub(super) fn listen(driver: &Rc<Driver>) {
 fn on(
     target: &EventTarget,
     name: &str,
-    driver: &Rc<Driver>,
-    handle: fn(&Rc<Driver>, web_sys::Event),
+    driver: &'static Driver,
+    handle: fn(&'static Driver, web_sys::Event),
 ) {
-    let driver = Rc::clone(driver);
-    let listener = Closure::<dyn Fn(web_sys::Event)>::new(move |event| handle(&driver, event));
+    let listener = Closure::<dyn Fn(web_sys::Event)>::new(move |event| handle(driver, event));
     let _ = target.add_event_listener_with_callback(name, listener.as_ref().unchecked_ref());
     listener.forget();
 }
 
-fn tick(driver: &Rc<Driver>) {
-    let driver = Rc::clone(driver);
+fn tick(driver: &'static Driver) {
     let last = Cell::new(clock::now());
     set_interval(
         move || {
@@ -94,19 +91,19 @@ fn tick(driver: &Rc<Driver>) {
 }
 
 impl Driver {
-    fn nudge(self: &Rc<Self>, nudge: Nudge) {
+    fn nudge(&'static self, nudge: Nudge) {
         self.feed(Event::Nudged(nudge));
         self.look_at_view_again();
     }
 
     /// The page may not come back: keep what is only in memory, let go of what is shared.
-    fn put_away(self: &Rc<Self>) {
+    fn put_away(&'static self) {
         self.keep_draft();
         self.feed(Event::Hidden);
     }
 
     /// A question that is offered here was settled, or got accepted, in the tab it came from.
-    fn other_tab(self: &Rc<Self>, event: &web_sys::Event) {
+    fn other_tab(&'static self, event: &web_sys::Event) {
         let Some(event) = event.dyn_ref::<StorageEvent>() else { return };
         let gone = event.new_value().is_none();
         let request_id = event.key().and_then(|key| storage::is_mirror_key(&key));

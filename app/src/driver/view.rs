@@ -1,7 +1,5 @@
 //! The conversation in view: moving to another, and what the address bar says.
 
-use std::rc::Rc;
-
 use holdfast_protocol::{ConversationId, RequestId};
 use holdfast_recovery::Event;
 
@@ -12,7 +10,7 @@ use crate::{clock, route};
 
 impl Driver {
     /// The address may have changed: go where it says.
-    pub(super) fn moved(self: &Rc<Self>) {
+    pub(super) fn moved(&'static self) {
         self.pointers.moved();
         let view = route::current();
         let is_first = !self.loads.is_started();
@@ -22,7 +20,7 @@ impl Driver {
     }
 
     /// A person wants a new chat.
-    pub(crate) fn new_chat(self: &Rc<Self>) {
+    pub(crate) fn new_chat(&'static self) {
         if self.screen.view.get_untracked().is_some() {
             route::push(None);
             self.moved();
@@ -31,7 +29,7 @@ impl Driver {
     }
 
     /// Shows another conversation at once, with what is known of it, and loads the rest.
-    fn open(self: &Rc<Self>, view: Option<ConversationId>) {
+    fn open(&'static self, view: Option<ConversationId>) {
         let screen = self.screen;
         self.keep_draft();
         screen.view.set(view);
@@ -51,7 +49,7 @@ impl Driver {
     }
 
     /// The first ask of a new chat has made it a conversation.
-    pub(super) fn founded(self: &Rc<Self>, id: ConversationId) {
+    pub(super) fn founded(&'static self, id: ConversationId) {
         self.loads.supersede();
         self.screen.view.set(Some(id));
         route::replace(Some(id));
@@ -60,7 +58,7 @@ impl Driver {
     }
 
     /// A person does not want to be reminded of a settled ask elsewhere.
-    pub(crate) fn dismiss(self: &Rc<Self>, request_id: RequestId) {
+    pub(crate) fn dismiss(&'static self, request_id: RequestId) {
         self.book.borrow_mut().dismiss(request_id);
         self.refresh();
     }

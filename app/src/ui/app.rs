@@ -1,7 +1,6 @@
 //! The whole screen, top to bottom.
 
 use leptos::prelude::*;
-use send_wrapper::SendWrapper;
 
 use super::Page;
 use super::composer::Composer;
@@ -19,7 +18,7 @@ use crate::screen::Screen;
 pub(crate) fn App() -> impl IntoView {
     let online = window().navigator().on_line();
     let screen = Screen::new(online, clock::now());
-    let driver = SendWrapper::new(Driver::start(screen));
+    let driver = Driver::start(screen);
     let page = Page { screen, driver };
     provide_context(page);
     scroll::stay_at_end(screen);

@@ -16,8 +16,6 @@ pub(crate) mod scroll;
 mod status;
 mod turn;
 
-use std::rc::Rc;
-
 use leptos::mount::mount_to;
 use leptos::prelude::*;
 use send_wrapper::SendWrapper;
@@ -27,10 +25,10 @@ use crate::driver::Driver;
 use crate::screen::Screen;
 
 /// What a component needs: the signals to read, and whom to tell what a person did.
-#[derive(Clone)]
+#[derive(Clone, Copy)]
 pub(crate) struct Page {
     pub(crate) screen: &'static Screen,
-    pub(crate) driver: SendWrapper<Rc<Driver>>,
+    pub(crate) driver: &'static SendWrapper<Driver>,
 }
 
 /// Puts the page into the document, for good.

@@ -27,6 +27,12 @@ pub(super) fn words(say: impl Fn() -> Option<String> + Send + Sync + 'static) ->
     Box::new(say)
 }
 
+/// A sentence of its own.
+pub(super) fn sentence(class: &'static str, sentence: impl Into<String>) -> AnyView {
+    let sentence: String = sentence.into();
+    view! { <p class=class>{sentence}</p> }.into_any()
+}
+
 /// A button that says what it does.
 pub(super) fn button(
     class: &'static str,

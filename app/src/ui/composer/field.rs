@@ -13,6 +13,8 @@ use crate::ui::part::words;
 const PASTE_MOST: usize = 4 * QUESTION_CHARS;
 
 const FIELD: &str = "question";
+/// The id of what says why a question was not sent.
+pub(super) const COMPLAINT: &str = "complaint";
 
 /// Puts the focus where questions are written.
 pub(crate) fn focus() {
@@ -27,7 +29,6 @@ pub(crate) fn focus() {
 pub(super) fn QuestionField() -> impl IntoView {
     let Page { screen, driver } = expect_context();
 
-    let asker = driver.clone();
     let on_keydown = move |event: web_sys::KeyboardEvent| {
         // An input method that confirms a word with Enter says so in one of two ways (Safari: 229).
         let composing = event.is_composing() || event.key_code() == 229;
@@ -35,7 +36,7 @@ pub(super) fn QuestionField() -> impl IntoView {
         if event.key() == "Enter" && plain && !composing {
             event.prevent_default();
             if !event.repeat() {
-                asker.ask();
+                driver.ask();
             }
         }
     };
@@ -54,7 +55,7 @@ pub(super) fn QuestionField() -> impl IntoView {
     };
     let complains = move || screen.complaint.with(Option::is_some);
     let invalid = words(move || complains().then(|| "true".to_owned()));
-    let described_by = words(move || complains().then(|| "complaint".to_owned()));
+    let described_by = words(move || complains().then(|| COMPLAINT.to_owned()));
     view! {
         <textarea
             id=FIELD

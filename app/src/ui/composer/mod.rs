@@ -7,12 +7,12 @@ mod offers;
 use leptos::prelude::*;
 
 use self::buttons::Buttons;
-use self::field::QuestionField;
 pub(crate) use self::field::focus;
+use self::field::{COMPLAINT, QuestionField};
 use self::offers::OfferList;
 use super::Page;
 use super::icon::ARROW_DOWN;
-use super::part::{button, part};
+use super::part::{button, part, sentence};
 use super::scroll;
 use crate::text;
 
@@ -32,15 +32,13 @@ pub(super) fn Composer() -> impl IntoView {
                 <QuestionField />
                 <Buttons />
             </form>
-            {part(move || screen.complaint.get().map(complaint))}
+            <div id=COMPLAINT role="alert">
+                {part(move || screen.complaint.get().map(|it| sentence("complaint", it)))}
+            </div>
         </footer>
     }
 }
 
 fn new_text() -> AnyView {
     button("button new-text", Some(ARROW_DOWN), text::NEW_TEXT, scroll::to_end)
-}
-
-fn complaint(sentence: String) -> AnyView {
-    view! { <p class="complaint" id="complaint" role="alert">{sentence}</p> }.into_any()
 }

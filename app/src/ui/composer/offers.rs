@@ -13,12 +13,11 @@ use crate::ui::part::{button, list};
 pub(super) fn OfferList() -> impl IntoView {
     let Page { screen, driver } = expect_context();
     let line = move |Offer { request_id, question, reason }| {
-        let (taker, dropper) = (driver.clone(), driver.clone());
-        let actions = view! {
-            {button("button", None, text::USE_IT, move || taker.take_offer(request_id))}
-            {button("button quiet", None, text::DISMISS, move || dropper.drop_offer(request_id))}
-        };
-        strip("strip offer", reason, question, actions.into_any())
+        let actions = vec![
+            button("button", None, text::USE_IT, move || driver.take_offer(request_id)),
+            button("button quiet", None, text::DISMISS, move || driver.drop_offer(request_id)),
+        ];
+        strip("strip offer", reason, question, actions)
     };
     list(move || screen.offers.get().into_iter().map(&line).collect())
 }

@@ -11,7 +11,6 @@ use crate::ui::part::{button, part};
 pub(super) fn Earlier() -> impl IntoView {
     let Page { screen, driver } = expect_context();
     part(move || {
-        let driver = driver.clone();
         screen.earlier.get().map(|_| {
             button("button quiet earlier", None, text::EARLIER, move || driver.load_earlier())
         })

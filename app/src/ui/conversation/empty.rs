@@ -10,16 +10,15 @@ use crate::ui::part::button;
 #[component]
 pub(super) fn Empty() -> impl IntoView {
     let Page { driver, .. } = expect_context();
-    let examples = text::EXAMPLES.map(|question| {
-        let driver = driver.clone();
-        let ask = button("example", None, question, move || driver.suggest(question));
-        view! { <li>{ask}</li> }.into_any()
-    });
+    let examples = text::EXAMPLES
+        .map(|question| button("example", None, question, move || driver.suggest(question)));
     view! {
         <div class="empty">
             <h2>{text::WELCOME}</h2>
             <p>{text::WELCOME_MORE}</p>
-            <ul class="examples" aria-label=text::TRY_ONE>{examples.into_iter().collect_view()}</ul>
+            <div class="examples" role="group" aria-label=text::TRY_ONE>
+                {examples.into_iter().collect_view()}
+            </div>
         </div>
     }
     .into_any()

@@ -5,20 +5,16 @@ use leptos::prelude::*;
 use super::Page;
 use crate::screen::Loading;
 use crate::text;
-use crate::ui::part::{button, part};
+use crate::ui::part::{button, part, sentence};
 
 /// A line while it loads, a sentence and a button where it failed.
 #[component]
 pub(super) fn LoadingLine() -> impl IntoView {
     let Page { screen, driver } = expect_context();
     part(move || {
-        let driver = driver.clone();
         match screen.loading.get() {
             Loading::Idle => None,
-            Loading::Busy => {
-                let line = view! { <p class="state loading" data-busy="true">{text::LOADING}</p> };
-                Some(line.into_any())
-            }
+            Loading::Busy => Some(sentence("state loading", text::LOADING)),
             Loading::Failed(sentence) => {
                 let again = move || driver.reload_view();
                 Some(failure(sentence, button("button", None, text::TRY_AGAIN, again)))

@@ -5,7 +5,7 @@ use leptos::prelude::*;
 use super::Page;
 use crate::screen::StorageTrouble;
 use crate::text;
-use crate::ui::part::list;
+use crate::ui::part::{list, sentence};
 
 /// The sentences that hold now.
 #[component]
@@ -21,6 +21,11 @@ pub(super) fn Banners() -> impl IntoView {
         StorageTrouble::ClosingLoses => Some(text::CLOSING_LOSES),
         StorageTrouble::ReloadLoses => Some(text::RELOAD_LOSES),
     };
-    let banner = |sentence| view! { <p class="banner">{sentence}</p> }.into_any();
-    list(move || [line(), sign_in(), storage()].into_iter().flatten().map(banner).collect())
+    list(move || {
+        [line(), sign_in(), storage()]
+            .into_iter()
+            .flatten()
+            .map(|it| sentence("banner", it))
+            .collect()
+    })
 }

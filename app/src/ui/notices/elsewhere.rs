@@ -15,15 +15,12 @@ pub(super) fn ElsewhereStrip() -> impl IntoView {
     let line = move |Elsewhere { request_id, conversation_id, question, settled }| {
         let label = if settled { text::SETTLED_ELSEWHERE } else { text::PENDING_ELSEWHERE };
         let href = route::fragment(Some(conversation_id));
-        let driver = driver.clone();
+        let open = view! { <a class="button quiet" href=href>{text::OPEN}</a> }.into_any();
         let dismiss = settled.then(|| {
             button("button quiet", None, text::DISMISS, move || driver.dismiss(request_id))
         });
-        let actions = view! {
-            <a class="button quiet" href=href>{text::OPEN}</a>
-            {dismiss}
-        };
-        strip("strip", label.to_owned(), question, actions.into_any())
+        let actions = std::iter::once(open).chain(dismiss).collect();
+        strip("strip", label.to_owned(), question, actions)
     };
     list(move || screen.elsewhere.get().into_iter().map(&line).collect())
 }

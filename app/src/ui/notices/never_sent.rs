@@ -15,7 +15,7 @@ pub(super) fn NeverSentList() -> impl IntoView {
     let Page { screen, .. } = expect_context();
     let line = |cell: TurnCell| {
         let question = cell.turn.with_untracked(|turn| turn.question.clone());
-        let actions = view! { <Actions cell /> }.into_any();
+        let actions = vec![view! { <Actions cell /> }.into_any()];
         strip("strip", text::NEVER_SENT.to_owned(), question, actions)
     };
     list(move || screen.never_sent.get().into_iter().map(line).collect())

@@ -7,7 +7,7 @@ pub(crate) fn strip(
     class: &'static str,
     label: String,
     question: String,
-    actions: AnyView,
+    actions: Vec<AnyView>,
 ) -> AnyView {
     view! {
         <div class=class>

@@ -23,7 +23,6 @@ pub(crate) fn Actions(cell: TurnCell) -> impl IntoView {
         })
     };
     let button = move |action| {
-        let driver = driver.clone();
         let label = match action {
             Action::Stop => text::STOP_THIS,
             Action::CheckAgain => text::CHECK_AGAIN,

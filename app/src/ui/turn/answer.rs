@@ -8,7 +8,7 @@ use super::copy::copy_button;
 use crate::markdown::{self, Block, Span};
 use crate::screen::TurnCell;
 use crate::text;
-use crate::ui::part::part;
+use crate::ui::part::{part, sentence};
 
 /// A block as it is drawn.
 enum Piece {
@@ -35,14 +35,12 @@ pub(super) fn Answer(cell: TurnCell) -> impl IntoView {
                 return None;
             }
             let pieces = pieces(source, unarchived_from).into_iter().map(draw).collect_view();
-            let tail = unarchived_from.filter(|&from| from < source.len()).map(|_| tail_note());
+            let tail = unarchived_from
+                .filter(|&from| from < source.len())
+                .map(|_| sentence("tail-note", text::NOT_ARCHIVED));
             Some(view! { <div class="answer">{pieces}{tail}</div> }.into_any())
         })
     })
-}
-
-fn tail_note() -> AnyView {
-    view! { <p class="tail-note">{text::NOT_ARCHIVED}</p> }.into_any()
 }
 
 fn draw(piece: Piece) -> AnyView {
@@ -72,11 +70,11 @@ fn draw(piece: Piece) -> AnyView {
 
 fn draw_fragment(fragment: Fragment) -> AnyView {
     let Fragment { text, is_code, is_archived } = fragment;
-    match (is_code, is_archived) {
-        (false, true) => text.into_any(),
-        (true, true) => view! { <code dir="ltr">{text}</code> }.into_any(),
-        (false, false) => view! { <span class="unarchived">{text}</span> }.into_any(),
-        (true, false) => view! { <code dir="ltr" class="unarchived">{text}</code> }.into_any(),
+    let class = if is_archived { "" } else { "unarchived" };
+    if is_code {
+        view! { <code class=class dir="ltr">{text}</code> }.into_any()
+    } else {
+        view! { <span class=class>{text}</span> }.into_any()
     }
 }
 
