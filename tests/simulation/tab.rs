@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use holdfast_protocol::reply::Exchange;
-use holdfast_protocol::{AskBody, ConversationId, RequestId, Session};
+use holdfast_protocol::{AskBody, Conversation, ConversationId, Owner, RequestId, Session};
 use holdfast_recovery::{
     Action, Effect, Event, ExchangeId, Pointer, Pointers, Recovery, Returned, SessionReply, Start,
     Turn,
@@ -36,6 +36,8 @@ pub(crate) struct Tab {
     /// Asks this tab has seen accepted.
     pub(crate) accepted: BTreeSet<RequestId>,
     pub(crate) returned: Vec<(RequestId, Returned)>,
+    /// Whose session it was the last time.
+    remembered: Option<Owner>,
 }
 
 impl Tab {
@@ -63,6 +65,7 @@ impl Tab {
             settled: BTreeSet::new(),
             accepted: BTreeSet::new(),
             returned: Vec::new(),
+            remembered: None,
         };
         tab.reload();
         tab
@@ -84,12 +87,28 @@ impl Tab {
         let start = Start {
             pointers,
             mirrored: self.mirror.borrow().values().cloned().collect(),
-            remembered: None,
+            remembered: self.remembered.clone(),
             visible: true,
             online: true,
         };
         self.event(Event::Started(start));
-        self.event(Event::Viewing(Some(self.viewing)));
+        self.view(self.viewing);
+    }
+
+    /// Opens a conversation, as its address does: what the archive has of it is shown.
+    pub(crate) fn view(&mut self, conversation: ConversationId) {
+        self.viewing = conversation;
+        self.event(Event::Viewing(Some(conversation)));
+        let (weather, raise) = (Rc::clone(&self.weather), self.raise.clone());
+        self.tasks.spawn_local(async move {
+            let path = format!("/api/v1/conversations/{conversation}?limit=200");
+            let Some(body) = weather.get(&path).await else { return };
+            let Ok(conversation) = serde_json::from_slice::<Conversation>(&body) else { return };
+            for turn in conversation.turns {
+                let _closed = raise.send(Event::Seen(Box::new(turn)));
+            }
+            weather.news.notify_one();
+        });
     }
 
     /// Asks; returns whether the page let it out.
@@ -187,7 +206,8 @@ impl Tab {
                 self.turns.remove(&request_id);
             }
             Effect::Return { request_id, why, .. } => self.returned.push((request_id, why)),
-            Effect::Remember(_) | Effect::Announce(_) | Effect::Notice(_) => {}
+            Effect::Remember(owner) => self.remembered = Some(owner),
+            Effect::Announce(_) | Effect::Notice(_) => {}
         }
     }
 

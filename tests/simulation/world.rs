@@ -66,6 +66,8 @@ pub(crate) struct World {
     asked: Vec<(RequestId, ConversationId)>,
     /// Ids a tab has seen accepted, in whatever life of the page.
     accepted: BTreeSet<RequestId>,
+    /// Questions a person did not want any more.
+    discarded: BTreeSet<RequestId>,
     tally: Tally,
 }
 
@@ -96,6 +98,7 @@ impl World {
             conversations,
             asked: Vec::new(),
             accepted: BTreeSet::new(),
+            discarded: BTreeSet::new(),
             tally: Tally::default(),
         }
     }
@@ -142,10 +145,7 @@ impl World {
             21 | 22 => self.press(which),
             23 => {
                 if let Some(&conversation) = self.chance.pick(&self.conversations) {
-                    self.each(which, |tab| {
-                        tab.viewing = conversation;
-                        tab.event(Event::Viewing(Some(conversation)));
-                    });
+                    self.each(which, |tab| tab.view(conversation));
                 }
             }
             _ => {}
@@ -185,8 +185,10 @@ impl World {
             .flat_map(|turn| turn.actions.iter().map(|&action| (turn.request_id, action)))
             .collect();
         let Some(&(request_id, action)) = self.chance.pick(&buttons) else { return };
-        if action == Action::Stop {
-            self.tally.stops += 1;
+        match action {
+            Action::Stop => self.tally.stops += 1,
+            Action::Discard => drop(self.discarded.insert(request_id)),
+            Action::CheckAgain | Action::SendNow | Action::TakeBack => {}
         }
         tab.event(match action {
             Action::Stop => Event::Stopped(request_id),
@@ -276,6 +278,7 @@ impl World {
             if outcome.is_unknown() {
                 assert!(!accepted.contains(&request_id), "{request_id} was accepted, and is lost");
                 assert_eq!(calls, 0, "{request_id} was paid for, and is lost");
+                assert!(self.is_with_somebody(request_id), "the question {request_id} vanished");
                 continue;
             }
             assert!(
@@ -300,6 +303,16 @@ impl World {
             .flat_map(|tab| tab.turns.values())
             .filter(|turn| turn.recovered)
             .count() as u64;
+    }
+
+    /// Whether a question that never arrived is on a screen, in storage, or given back.
+    fn is_with_somebody(&self, request_id: RequestId) -> bool {
+        self.discarded.contains(&request_id)
+            || self.tabs.iter().any(|tab| {
+                tab.turns.contains_key(&request_id)
+                    || tab.returned.iter().any(|(returned, _)| *returned == request_id)
+                    || tab.pointers().iter().any(|pointer| pointer.request_id == request_id)
+            })
     }
 
     /// What the tabs show is what the journal says, or more of the same.

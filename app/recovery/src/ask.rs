@@ -97,6 +97,8 @@ pub(crate) struct Ask {
     pub(crate) attempts: u32,
     pub(crate) waits: u32,
     pub(crate) resubmissions: u32,
+    /// A session reply counts only if it was asked for after this exchange.
+    pub(crate) session_after: ExchangeId,
     pub(crate) accepted: bool,
     /// Something failed on the way, so that an answer that comes by lookup is a recovered one.
     pub(crate) troubled: bool,
@@ -136,6 +138,7 @@ impl Ask {
             attempts,
             waits: 0,
             resubmissions: 0,
+            session_after: 0,
             accepted: false,
             troubled: false,
             stopping: false,
@@ -209,11 +212,6 @@ impl Ask {
     /// Somebody's patience ended: be done sooner the next time.
     pub(crate) fn halve_wait(&mut self) {
         self.wait = (self.wait / 2).max(WAIT_LEAST);
-    }
-
-    /// What is to be sent when nothing else is said.
-    pub(crate) const fn errand(&self) -> Exchange {
-        if self.stopping { Exchange::Cancel } else { Exchange::Lookup }
     }
 
     /// The turn as it is to be shown.

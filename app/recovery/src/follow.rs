@@ -136,8 +136,8 @@ impl super::Recovery {
 
     /// Looks up now, or goes on cancelling. `free`: if it fails, that costs nothing.
     pub(crate) fn look(&mut self, request_id: RequestId, free: bool) {
+        let errand = self.errand(request_id);
         let Some(ask) = self.asks.get_mut(&request_id) else { return };
-        let errand = ask.errand();
         ask.phase = match (ask.phase, errand) {
             (Phase::Unreachable, _) if free => Phase::Unreachable,
             (_, Exchange::Cancel) => Phase::Cancelling,

@@ -84,8 +84,13 @@ impl super::Recovery {
             pointer.cancel = true;
         }
         self.store();
-        self.send(request_id, Exchange::Cancel, 0, false);
-        self.show(request_id);
+        if self.session.owner.is_some() {
+            self.send(request_id, Exchange::Cancel, 0, false);
+            self.show(request_id);
+        } else {
+            self.quiet(request_id);
+            self.await_session(request_id);
+        }
     }
 
     pub(crate) fn checked_again(&mut self, request_id: RequestId) {
@@ -97,6 +102,8 @@ impl super::Recovery {
         match ask.phase {
             Phase::Queued if self.session.owner.is_some() => self.submit(request_id),
             Phase::Queued => {
+                // Whatever the browser says of the network, a person wants it tried.
+                self.online = true;
                 ask.trouble = None;
                 self.show(request_id);
                 self.retry_session();

@@ -41,7 +41,14 @@ impl super::Recovery {
             Verdict::Wait { after, code, detail } => {
                 self.wait(request_id, flight, after, code, detail);
             }
-            Verdict::Unknown { timed_out, .. } => self.unknown(request_id, flight, timed_out),
+            Verdict::Unknown { timed_out, replied } => {
+                if let Some(ask) = self.asks.get_mut(&request_id)
+                    && timed_out
+                {
+                    ask.halve_wait();
+                }
+                self.unknown(request_id, flight, replied);
+            }
         }
     }
 
@@ -90,8 +97,11 @@ impl super::Recovery {
             return;
         }
         ask.phase = Phase::Settled;
+        ask.stopping = false;
         ask.recovered = ask.troubled && by_lookup;
         let recovered = ask.recovered;
+        // Whatever else was under way has nothing more to say.
+        self.quiet(request_id);
         // On the screen first, out of storage after.
         self.show(request_id);
         self.drop_pointer(request_id);
@@ -135,11 +145,7 @@ impl super::Recovery {
     /// Nothing is sent again before a fresh session has said that this is still the archive the ask
     /// was made for: it may have been restored from a backup in between.
     fn unheard_first(&mut self, request_id: RequestId) {
-        let Some(ask) = self.asks.get_mut(&request_id) else { return };
-        ask.phase = Phase::AwaitingSession;
-        ask.trouble = Some(Trouble::Checking);
-        self.show(request_id);
-        self.retry_session();
+        self.await_session(request_id);
     }
 
     /// Decides about an ask the journal of this session has never heard of.
@@ -236,8 +242,12 @@ impl super::Recovery {
             Exchange::Ask => Exchange::Resubmission,
             kind => kind,
         };
-        if after > WAIT_MOST || ask.waits > most || ask.failures >= ask.attempts {
+        if after > WAIT_MOST {
             self.rest(request_id, Phase::Held, Some(Trouble::LongWait(after)));
+            return;
+        }
+        if ask.waits > most || ask.failures >= ask.attempts {
+            self.give_up(request_id);
             return;
         }
         ask.trouble = Some(Trouble::Waiting(detail));
@@ -249,7 +259,7 @@ impl super::Recovery {
         self.show(request_id);
     }
 
-    fn unknown(&mut self, request_id: RequestId, flight: Flight, timed_out: bool) {
+    fn unknown(&mut self, request_id: RequestId, flight: Flight, replied: bool) {
         let Some(ask) = self.asks.get_mut(&request_id) else { return };
         let was_well = ask.trouble != Some(Trouble::Checking);
         ask.troubled = true;
@@ -261,33 +271,39 @@ impl super::Recovery {
             Exchange::Ask | Exchange::Resubmission => {
                 self.begin(request_id, Exchange::Lookup);
             }
-            Exchange::Lookup | Exchange::Cancel => self.missed(request_id, flight, timed_out),
+            Exchange::Lookup | Exchange::Cancel => self.missed(request_id, flight, replied),
         }
     }
 
-    /// A lookup or a cancel brought nothing: once more after a pause, while attempts are left.
-    fn missed(&mut self, request_id: RequestId, flight: Flight, timed_out: bool) {
+    /// A lookup or a cancel brought nothing: once more after a pause, while attempts are left. What
+    /// Holdfast itself replied costs no attempt, but it is not waited for without end either.
+    fn missed(&mut self, request_id: RequestId, flight: Flight, replied: bool) {
+        let most = self.policy.submit_attempts;
         let Some(ask) = self.asks.get_mut(&request_id) else { return };
-        if timed_out {
-            ask.halve_wait();
-        }
         if ask.phase == Phase::Following {
             ask.phase = Phase::Checking;
         }
-        if !flight.free {
+        if replied {
+            ask.waits += 1;
+        } else if !flight.free {
             ask.failures += 1;
         }
-        let failures = ask.failures;
-        if ask.phase == Phase::Unreachable || failures >= ask.attempts {
-            let news = ask.phase != Phase::Unreachable;
-            self.rest(request_id, Phase::Unreachable, Some(Trouble::Unreachable));
-            if news {
-                self.effects.push(Effect::Announce(Announcement::Unreachable));
-            }
+        let spent = ask.failures >= ask.attempts || ask.waits > most;
+        if spent || ask.phase == Phase::Unreachable {
+            self.give_up(request_id);
             return;
         }
-        let millis = self.jitter.pause(failures.max(1));
+        let millis = self.jitter.pause(ask.failures.max(ask.waits).max(1));
         self.pause(request_id, flight.kind, millis);
         self.show(request_id);
+    }
+
+    /// Attempts are spent: a person, or an event, gets it on.
+    fn give_up(&mut self, request_id: RequestId) {
+        let is_news = self.asks.get(&request_id).is_some_and(|ask| ask.phase != Phase::Unreachable);
+        self.rest(request_id, Phase::Unreachable, Some(Trouble::Unreachable));
+        if is_news {
+            self.effects.push(Effect::Announce(Announcement::Unreachable));
+        }
     }
 }

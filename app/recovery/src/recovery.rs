@@ -35,7 +35,7 @@ pub struct Recovery {
     pub(crate) online: bool,
     pub(crate) viewing: Option<ConversationId>,
     pub(crate) jitter: Jitter,
-    last_exchange: ExchangeId,
+    pub(crate) last_exchange: ExchangeId,
     pub(crate) now: Millis,
     pub(crate) effects: Vec<Effect>,
 }

@@ -63,9 +63,15 @@ impl super::Recovery {
             return;
         }
         let ask = Ask::of_pointer(pointer, origin, self.policy.startup_attempts);
-        let errand = ask.errand();
         self.asks.insert(request_id, ask);
-        self.begin(request_id, errand);
+        self.begin(request_id, self.errand(request_id));
+    }
+
+    /// What is to be sent when nothing else is said. A cancel may carry the question, so it waits
+    /// until it is known whose session this is.
+    pub(crate) fn errand(&self, request_id: RequestId) -> Exchange {
+        let stopping = self.asks.get(&request_id).is_some_and(|ask| ask.stopping);
+        if stopping && self.session.owner.is_some() { Exchange::Cancel } else { Exchange::Lookup }
     }
 
     /// Begins to look up or to cancel, with the trouble shown beside the question.
@@ -104,6 +110,17 @@ impl super::Recovery {
         }
     }
 
+    /// What comes next hangs on a session reply to a request that has not been sent yet.
+    pub(crate) fn await_session(&mut self, request_id: RequestId) {
+        let asked = self.last_exchange;
+        let Some(ask) = self.asks.get_mut(&request_id) else { return };
+        ask.phase = Phase::AwaitingSession;
+        ask.trouble = Some(Trouble::Checking);
+        ask.session_after = asked;
+        self.show(request_id);
+        self.retry_session();
+    }
+
     /// A person asks: count anew.
     pub(crate) fn retry_session(&mut self) {
         self.session.failures = 0;
@@ -122,7 +139,7 @@ impl super::Recovery {
                 if std::mem::take(&mut self.session.told) {
                     self.effects.push(Effect::Notice(Notice::ServerReached));
                 }
-                self.signed_in(&owner);
+                self.signed_in(exchange, &owner);
             }
             SessionReply::SignedOut => {
                 self.session.owner = None;
@@ -132,7 +149,7 @@ impl super::Recovery {
         }
     }
 
-    fn signed_in(&mut self, owner: &Owner) {
+    fn signed_in(&mut self, exchange: ExchangeId, owner: &Owner) {
         if self.remembered.as_ref() != Some(owner) {
             self.effects.push(Effect::Remember(owner.clone()));
         }
@@ -141,16 +158,25 @@ impl super::Recovery {
         self.set_aside(owner);
         self.take_up();
         self.take_up_mirrored(owner);
-        let waiting: Vec<_> = self.asks.values().map(|ask| (ask.request_id, ask.phase)).collect();
-        for (request_id, phase) in waiting {
+        let mut is_stale = false;
+        let waiting: Vec<_> = self
+            .asks
+            .values()
+            .map(|ask| (ask.request_id, ask.phase, ask.stopping, ask.session_after))
+            .collect();
+        for (request_id, phase, stopping, session_after) in waiting {
             match phase {
                 Phase::Queued if self.online => self.submit(request_id),
-                Phase::AwaitingSession => self.unheard(request_id),
-                Phase::Held if self.is_signing_in(request_id) => {
-                    self.look(request_id, false);
-                }
+                Phase::Settled | Phase::Refused | Phase::Queued | Phase::Cancelling => {}
+                _ if stopping => self.begin(request_id, Exchange::Cancel),
+                Phase::AwaitingSession if exchange > session_after => self.unheard(request_id),
+                Phase::AwaitingSession => is_stale = true,
+                Phase::Held if self.is_signing_in(request_id) => self.look(request_id, false),
                 _ => {}
             }
+        }
+        if is_stale {
+            self.fetch_session();
         }
     }
 

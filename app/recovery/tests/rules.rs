@@ -420,8 +420,10 @@ fn stop_survives_a_reload_and_nothing_is_submitted() {
     page.ask(1);
     page.event(Event::Stopped(request(1)));
     page.start();
-    assert_eq!(page.flight(1).kind, Exchange::Cancel);
     assert!(page.turn(1).stopping);
+    assert_eq!(page.flight(1).kind, Exchange::Lookup, "no question leaves before the session");
+    page.sign_in(OWNER);
+    assert_eq!(page.flight(1).kind, Exchange::Cancel);
     page.reply(1, says(outcome(1, Status::Cancelled, "")));
     assert_eq!(page.count(1, Exchange::Resubmission) + page.count(1, Exchange::Ask), 1);
 }
@@ -600,4 +602,73 @@ fn two_asks_of_two_conversations_are_kept_apart() {
     assert_eq!(page.turn(1).shown.text(), "One.");
     assert_eq!(page.turn(2).shown.text(), "");
     assert!(page.is_stored(2) && !page.is_stored(1));
+}
+
+#[test]
+fn an_answer_that_came_with_its_conversation_ends_the_lookup() {
+    let mut page = Page::with(vec![pointer(1, 1_000, OWNER)]);
+    page.event(Event::Seen(Box::new(outcome(1, Status::Completed, "Yes."))));
+    assert_eq!((page.status(1), page.is_stored(1), page.is_flying(1)), ("completed", false, false));
+    for nudge in [Nudge::Online, Nudge::Visible, Nudge::Woke] {
+        page.nudge(nudge);
+    }
+    while page.sleep().is_some() {}
+    assert_eq!((page.status(1), page.is_flying(1)), ("completed", false));
+    let announced = page.announced.iter().filter(|a| **a == Announcement::Recovered).count();
+    assert_eq!(announced, 1);
+}
+
+#[test]
+fn waits_without_end_become_unreachable() {
+    let mut page = Page::open();
+    page.ask(1);
+    let after = Duration::from_secs(1);
+    while page.status(1) != "unreachable" {
+        page.sleep_until_flying(1);
+        let code = Some(Code::Starting);
+        page.reply(1, Verdict::Wait { after, code, detail: String::new() });
+    }
+    assert_eq!(page.sent.len(), 46);
+    page.nudge(Nudge::Online);
+    page.reply(1, says(outcome(1, Status::Completed, "Yes.")));
+    assert_eq!(page.status(1), "completed");
+}
+
+#[test]
+fn what_holdfast_itself_replied_costs_no_attempt_and_is_bounded() {
+    let mut page = Page::with(vec![pointer(1, 1_000, OWNER)]);
+    for _ in 0..20 {
+        page.sleep_until_flying(1);
+        page.reply(1, Verdict::Unknown { timed_out: false, replied: true });
+    }
+    assert_eq!(page.status(1), "unknown", "more than fifteen, and still looking");
+    while page.status(1) != "unreachable" {
+        page.sleep_until_flying(1);
+        page.reply(1, Verdict::Unknown { timed_out: false, replied: true });
+    }
+    assert_eq!(page.count(1, Exchange::Lookup), 46);
+}
+
+#[test]
+fn a_session_asked_for_too_early_proves_nothing() {
+    let mut page = Page::closed();
+    page.remembered = Some(OWNER.parse().unwrap());
+    page.stored.readable = vec![pointer(1, 1_000, OWNER)];
+    page.start();
+    page.reply(1, unheard(1));
+    page.sign_in(OWNER);
+    assert!(!page.is_flying(1), "that request left before the lookup was answered");
+    page.sign_in("anna.archive2");
+    assert_eq!(page.turn(1).trouble, Some(Trouble::MayHaveBeenPaid));
+}
+
+#[test]
+fn a_person_who_says_send_now_is_believed_over_the_browser() {
+    let mut page = Page::closed();
+    page.start();
+    page.event(Event::WentOffline);
+    page.ask(1);
+    page.event(Event::CheckedAgain(request(1)));
+    page.sign_in(OWNER);
+    assert_eq!(page.flight(1).kind, Exchange::Ask);
 }
