@@ -43,7 +43,7 @@ fn check(workspace: &Workspace, steps: &mut Steps, results: &mut Results) -> Res
     }
     steps.run_on("lints", || {
         let mut cargo = host::in_workspace(workspace, "clippy");
-        cargo.args(["--all-targets", "--", "--deny", "warnings"]);
+        cargo.args(["--all-targets", "--keep-going", "--", "--deny", "warnings"]);
         child::show("pass the lints", &mut cargo)
     });
     steps.run("build", || {
