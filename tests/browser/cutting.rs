@@ -96,7 +96,7 @@ async fn a_reply_that_ends_cleanly_too_early_is_no_outcome() {
 #[tokio::test]
 async fn an_ask_whose_reply_never_comes_is_recovered_in_bounded_time() {
     on_stage("a_reply_that_never_comes", async |stage| {
-        let fault = Fault::SilenceAfterForward(Duration::from_secs(60));
+        let fault = Fault::SilenceAfterForward(Duration::from_mins(1));
         let id = recovered(stage, fault).await;
         assert_eq!(stage.submissions(&id).len(), 1);
     })

@@ -12,7 +12,7 @@ const TAB: &str = "\u{E004}";
 async fn everything_can_be_done_by_keyboard() {
     on_stage("by_keyboard", async |stage| {
         stage.mock.next(Script::new().words("the first words ").then(Step::Hang));
-        // The composer has the focus from the start.
+        tab_to(stage, "Question").await;
         stage.browser.press("typed blindly").await;
         stage.browser.press(ENTER).await;
         let id = stage.browser.turn_of("typed blindly").await.request_id;
@@ -34,15 +34,17 @@ async fn everything_can_be_done_by_keyboard() {
     .await;
 }
 
-/// Presses Tab until the button of that name has the focus, visibly.
+/// Presses Tab until the control of that name has the focus, visibly.
 async fn tab_to(stage: &crate::stage::Stage, name: &str) {
     for _ in 0..40 {
         stage.browser.press(TAB).await;
         let focus = stage
             .browser
             .run(
-                "const e = document.activeElement, s = getComputedStyle(e);
-                 return [e.textContent.trim(), s.outlineStyle !== 'none' || s.boxShadow !== 'none']",
+                "const e = document.activeElement;
+                 const rings = [e, e.parentElement].map(e => getComputedStyle(e))
+                     .some(s => s.outlineStyle !== 'none' || s.boxShadow !== 'none');
+                 return [e.ariaLabel ?? e.textContent.trim(), rings];",
             )
             .await;
         if focus[0] == name {

@@ -100,9 +100,12 @@ impl Weather {
         if rough == 0 || !self.chance.once_in(rough) {
             return None;
         }
-        let fault = *self.chance.pick(FAULTS)?;
+        self.chance.pick(FAULTS).copied()
+    }
+
+    /// Counts a fault that has struck, not one that was only planned.
+    fn struck(&self, fault: Fault) {
         *self.fired.borrow_mut().entry(fault).or_default() += 1;
-        Some(fault)
     }
 
     /// Carries one exchange there and back, as far as the weather lets it.
@@ -122,21 +125,29 @@ impl Weather {
         }
         match self.fault() {
             None => self.whole(sending, usize::MAX).await,
-            Some(Fault::BeforeAccept) => nothing(),
-            Some(Fault::WhileServing) => {
-                let life = self.chance.millis(0, 40);
-                let _cut = tokio::time::timeout(life, self.serve(sending)).await;
+            Some(fault @ Fault::BeforeAccept) => {
+                self.struck(fault);
                 nothing()
             }
-            Some(Fault::AfterAccept) => {
-                self.serve(sending).await;
+            Some(fault @ Fault::WhileServing) => {
+                let life = self.chance.millis(0, 40);
+                if tokio::time::timeout(life, self.serve(sending)).await.is_err() {
+                    self.struck(fault);
+                }
+                nothing()
+            }
+            Some(fault @ Fault::AfterAccept) => {
+                if self.serve(sending).await.is_some() {
+                    self.struck(fault);
+                }
                 nothing()
             }
             Some(Fault::MidBody) => {
                 let end = usize::try_from(self.chance.between(0, 400)).unwrap_or(0);
                 self.whole(sending, end).await
             }
-            Some(Fault::Gateway) => {
+            Some(fault @ Fault::Gateway) => {
+                self.struck(fault);
                 if self.chance.once_in(2) {
                     self.serve(sending).await;
                 }
@@ -144,23 +155,28 @@ impl Weather {
                 let status = *self.chance.pick(&statuses).unwrap_or(&502);
                 foreign(sending, status, "text/html", HTML)
             }
-            Some(Fault::ForeignJson) => {
+            Some(fault @ Fault::ForeignJson) => {
+                self.struck(fault);
                 if self.chance.once_in(2) {
                     self.serve(sending).await;
                 }
                 foreign(sending, 502, "application/json", FOREIGN)
             }
-            Some(Fault::Duplicate) => {
+            Some(fault @ Fault::Duplicate) => {
+                self.struck(fault);
                 let (_, verdict) =
                     tokio::join!(self.serve(sending), self.whole(sending, usize::MAX));
                 verdict
             }
-            Some(Fault::Delay) => {
+            Some(fault @ Fault::Delay) => {
+                self.struck(fault);
                 tokio::time::sleep(self.chance.millis(500, 20_000)).await;
                 self.whole(sending, usize::MAX).await
             }
-            Some(Fault::Silence) => {
-                self.serve(sending).await;
+            Some(fault @ Fault::Silence) => {
+                if self.serve(sending).await.is_some() {
+                    self.struck(fault);
+                }
                 std::future::pending().await
             }
         }
@@ -172,6 +188,9 @@ impl Weather {
             return judge(sending, Received::Nothing { timed_out: false });
         };
         tokio::time::sleep(self.chance.millis(5, 60)).await;
+        if body.len() > end {
+            self.struck(Fault::MidBody);
+        }
         if body.len() > end || self.outage.get() {
             return judge(sending, Received::Nothing { timed_out: false });
         }

@@ -3,7 +3,6 @@
 //! The binary is the one that `HOLDFAST_BIN` names, so that no stale one is ever tested. Each start
 //! has its own data folder and an environment without keys; the process dies with its [`Holdfast`].
 
-use std::io::{self, Write as _};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::process::{ExitStatus, Stdio};
@@ -201,8 +200,7 @@ impl Holdfast {
 impl Drop for Holdfast {
     fn drop(&mut self) {
         if std::thread::panicking() {
-            // Standard error of a test is shown only when it fails; a failing write fails nothing.
-            let _ = writeln!(io::stderr(), "holdfast said:\n{}", self.stderr());
+            eprintln!("holdfast said:\n{}", self.stderr());
         }
     }
 }
