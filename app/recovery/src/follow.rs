@@ -97,8 +97,8 @@ impl super::Recovery {
     pub(crate) fn nudged(&mut self, nudge: Nudge) {
         match nudge {
             Nudge::Online => self.online = true,
-            Nudge::Visible => self.visible = true,
-            Nudge::PageShow | Nudge::Woke => {}
+            Nudge::Visible | Nudge::PageShow => self.visible = true,
+            Nudge::Woke => {}
         }
         self.nudge_session();
         // After these a connection that looks open may be dead; becoming visible says nothing of it.

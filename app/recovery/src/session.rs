@@ -136,6 +136,12 @@ impl super::Recovery {
             SessionReply::SignedIn { owner, policy } => {
                 self.session.failures = 0;
                 self.policy = policy;
+                for ask in self.asks.values_mut() {
+                    ask.attempts = match ask.origin {
+                        Origin::Here => policy.submit_attempts,
+                        _ => policy.startup_attempts,
+                    };
+                }
                 if std::mem::take(&mut self.session.told) {
                     self.effects.push(Effect::Notice(Notice::ServerReached));
                 }

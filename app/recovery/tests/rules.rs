@@ -7,7 +7,7 @@ mod page;
 use std::time::Duration;
 
 use holdfast_protocol::reply::{Exchange, Verdict};
-use holdfast_protocol::{Code, State, Status};
+use holdfast_protocol::{Code, RecoveryPolicy, State, Status};
 use holdfast_recovery::{
     Action, Announcement, Event, Notice, Nudge, Returned, SessionReply, Trouble,
 };
@@ -107,6 +107,21 @@ fn fifteen_lookups_after_a_start() {
     }
     assert_eq!(page.count(1, Exchange::Lookup), 15);
     assert!(page.is_stored(1));
+}
+
+#[test]
+fn how_often_to_try_is_the_servers_word() {
+    let mut page = Page::closed();
+    page.remembered = Some(OWNER.parse().unwrap());
+    page.stored.readable = vec![pointer(1, 1_000, OWNER)];
+    page.start();
+    let policy = RecoveryPolicy { startup_attempts: 3, ..RecoveryPolicy::default() };
+    page.session(SessionReply::SignedIn { owner: OWNER.parse().unwrap(), policy });
+    while page.status(1) != "unreachable" {
+        page.sleep_until_flying(1);
+        page.reply(1, NOTHING);
+    }
+    assert_eq!(page.count(1, Exchange::Lookup), 3);
 }
 
 #[test]
