@@ -49,6 +49,10 @@ pub(super) fn listen(driver: &'static Driver) {
         // The first one belongs to the start.
         if event.dyn_into().is_ok_and(|event: PageTransitionEvent| event.persisted()) {
             driver.nudge(Nudge::PageShow);
+            // Some browsers do not say so again on the way back.
+            if is_visible() {
+                driver.nudge(Nudge::Visible);
+            }
         }
     });
     // A held lock or an open request would keep the page out of the back-forward cache.

@@ -1,4 +1,4 @@
-//! Code spans inside a paragraph (CommonMark 0.31 § 6.1).
+//! Code spans inside a line (CommonMark 0.31 § 6.1).
 
 use std::ops::Range;
 

@@ -27,11 +27,8 @@ pub(crate) enum Loaded {
 
 /// Loads the newest turns, or those before a `seq`.
 pub(crate) async fn conversation(id: ConversationId, before: Option<u64>, abort: &Abort) -> Loaded {
-    let path = match before {
-        Some(seq) => format!("api/v1/conversations/{id}?before={seq}"),
-        None => format!("api/v1/conversations/{id}"),
-    };
-    match fetch::get(&path, 0, abort).await {
+    let before = before.map(|seq| ("before", seq.to_string()));
+    match fetch::get(&format!("api/v1/conversations/{id}"), before, 0, abort).await {
         Some(fetched) => read(id, &fetched.reply()),
         None => Loaded::Nothing(None),
     }

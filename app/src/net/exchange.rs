@@ -17,8 +17,8 @@ pub(crate) async fn exchange(sending: &Sending, wait: u32, abort: &Abort) -> Ver
             fetch::post(&format!("api/v1/requests/{request_id}/cancel"), cancel, wait, abort).await
         }
         _ => {
-            let path = format!("api/v1/requests/{request_id}?conversation_id={conversation_id}");
-            fetch::get(&path, wait, abort).await
+            let conversation = Some(("conversation_id", conversation_id.to_string()));
+            fetch::get(&format!("api/v1/requests/{request_id}"), conversation, wait, abort).await
         }
     };
     classify(request_id, conversation_id, kind, fetch::received(fetched.as_ref(), abort))

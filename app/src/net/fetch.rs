@@ -38,8 +38,13 @@ pub(super) fn received<'a>(fetched: Option<&'a Fetched>, abort: &Abort) -> Recei
 }
 
 /// `GET`s a path relative to the mount, letting the server wait so many seconds.
-pub(super) async fn get(path: &str, wait: u32, abort: &Abort) -> Option<Fetched> {
-    finish(builder(path, Method::GET, wait, abort).build().ok()?, abort).await
+pub(super) async fn get(
+    path: &str,
+    query: Option<(&str, String)>,
+    wait: u32,
+    abort: &Abort,
+) -> Option<Fetched> {
+    finish(builder(path, Method::GET, wait, abort).query(query).build().ok()?, abort).await
 }
 
 /// `POST`s JSON to a path relative to the mount.

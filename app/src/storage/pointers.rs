@@ -54,6 +54,9 @@ impl PointerStore {
             }
             return Kept::Well;
         }
+        // What stood there before would speak against what the history says: a stopped ask would
+        // run after a reload. Taking away works in full storage too.
+        let _ = Area::Session.remove(PENDING);
         let kept = history::put(text.as_deref());
         let is_empty = text.is_none();
         self.fallback.replace(text);
@@ -74,11 +77,13 @@ impl PointerStore {
     }
 }
 
-/// Adds what is not there yet.
+/// Adds what is not there yet, and that Stop was pressed.
 fn merge(pointers: &mut Pointers, more: Pointers) {
     for pointer in more.readable {
-        if pointers.readable.iter().all(|known| known.request_id != pointer.request_id) {
-            pointers.readable.push(pointer);
+        match pointers.readable.iter_mut().find(|known| known.request_id == pointer.request_id) {
+            // Whichever is the older one: Stop is never undone.
+            Some(known) => known.cancel |= pointer.cancel,
+            None => pointers.readable.push(pointer),
         }
     }
     for value in more.unreadable {
@@ -115,5 +120,18 @@ mod tests {
         merge(&mut joined, Pointers::parse("broken"));
         assert_eq!(joined.readable, pointers(&[1, 2, 3]).readable);
         assert_eq!(joined.unreadable.len(), 1);
+    }
+
+    #[test]
+    fn stop_is_never_undone() {
+        for stopped_first in [true, false] {
+            let (mut stopped, mut other) = (pointers(&[1]), pointers(&[1]));
+            stopped.readable.iter_mut().for_each(|pointer| pointer.cancel = true);
+            if stopped_first {
+                std::mem::swap(&mut stopped, &mut other);
+            }
+            merge(&mut stopped, other);
+            assert!(stopped.readable.iter().all(|pointer| pointer.cancel));
+        }
     }
 }

@@ -39,4 +39,5 @@ pub(crate) fn mount() {
     // What stands there is for the time before the page is up.
     root.set_text_content(None);
     mount_to(root, app::App).forget();
+    composer::focus_if_there_is_a_mouse();
 }

@@ -24,6 +24,14 @@ pub(crate) fn focus() {
     }
 }
 
+/// The same when the page starts, where that does not bring up a keyboard over half of it.
+pub(crate) fn focus_if_there_is_a_mouse() {
+    let mouse = window().match_media("(hover: hover) and (pointer: fine)");
+    if mouse.ok().flatten().is_some_and(|mouse| mouse.matches()) {
+        focus();
+    }
+}
+
 /// A text field that grows with what is written.
 #[component]
 pub(super) fn QuestionField() -> impl IntoView {

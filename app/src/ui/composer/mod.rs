@@ -7,8 +7,8 @@ mod offers;
 use leptos::prelude::*;
 
 use self::buttons::Buttons;
-pub(crate) use self::field::focus;
 use self::field::{COMPLAINT, QuestionField};
+pub(crate) use self::field::{focus, focus_if_there_is_a_mouse};
 use self::offers::OfferList;
 use super::Page;
 use super::icon::ARROW_DOWN;
