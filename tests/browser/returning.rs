@@ -146,3 +146,36 @@ async fn a_draft_that_was_not_sent_is_there_after_a_reload() {
     })
     .await;
 }
+
+#[tokio::test]
+async fn a_pointer_older_than_seven_days_is_dropped_aloud_and_only_after_an_answer() {
+    on_stage("an_old_pointer", async |stage| {
+        // A pointer of this principal, as it would be if its ask had never arrived.
+        let session = stage.line.exchanges_on(Route::Session)[0].reply().unwrap();
+        let owner = &session["owner"];
+        let id = "018f2b6e-7c11-7cc3-9d5a-0123456789ab";
+        let conversation = "018f2b6e-7c11-7cc3-9d5a-0123456789ac";
+        let plant = format!(
+            "const asked = new Date(Date.now() - 8 * 86400e3).toISOString();
+             const ask = {{request_id: '{id}', conversation_id: '{conversation}', question: 'long ago'}};
+             sessionStorage.setItem('holdfast.pending', JSON.stringify([{{
+                 request_id: '{id}', conversation_id: '{conversation}', question: 'long ago',
+                 asked_at: asked, owner: {owner}, ask}}]));"
+        );
+        stage.browser.run(&plant).await;
+        stage.line.rule(Rule::on(Route::Lookup, Fault::CutBeforeForward).always());
+        stage.browser.reload().await;
+        stage.line.wait("two failures", |all| {
+            all.iter().filter(|it| it.route == Route::Lookup && it.fault.is_some()).count() >= 2
+        }).await;
+        assert!(stage.browser.pointers().await.contains_key(id), "nobody has answered yet");
+        stage.line.clear_rules();
+        stage.browser.no_pointers().await;
+        stage.browser.see("seven days").await;
+        let offered = stage.browser.composer().await == "long ago"
+            || stage.browser.text().await.contains("long ago");
+        assert!(offered, "the question is offered back");
+        assert!(stage.line.exchanges_on(Route::Ask).is_empty());
+    })
+    .await;
+}

@@ -130,7 +130,8 @@ impl Stage {
             }
             assert!(seen.values().all(|times| *times == 1), "one turn an ask: {seen:?}");
             let console = self.browser.console().await;
-            let broken = ["panicked", "RuntimeError", "Uncaught", "unreachable"];
+            let broken =
+                ["panicked", "RuntimeError", "Uncaught", "unreachable", "Content Security Policy"];
             let broken = console.iter().filter(|line| broken.iter().any(|it| line.contains(it)));
             assert_eq!(broken.collect::<Vec<_>>(), Vec::<&String>::new());
         }

@@ -1,7 +1,9 @@
 //! Stop, in every state: it is a command to the server, and it survives whatever the line does.
 
+use holdfast_tests::client::Request;
 use holdfast_tests::mock::{Script, Step};
 use holdfast_tests::proxy::{Fault, Line, Route, Rule};
+use serde_json::Value;
 
 use crate::stage::{Stage, on_stage};
 
@@ -13,6 +15,12 @@ async fn hung_up(stage: &Stage, id: &str) {
             calls.iter().any(|call| call.key.as_deref() == Some(id) && call.client_closed())
         })
         .await;
+}
+
+/// The conversation that an ask was sent for.
+fn conversation_of(stage: &Stage, id: &str) -> String {
+    let body: Value = serde_json::from_str(&stage.submissions(id)[0].body).unwrap();
+    body["conversation_id"].as_str().unwrap().to_owned()
 }
 
 #[tokio::test]
@@ -48,13 +56,29 @@ async fn stop_in_mid_answer_keeps_what_was_written() {
 #[tokio::test]
 async fn stop_before_the_ask_is_accepted_keeps_it_from_ever_running() {
     on_stage("stop_before_accept", async |stage| {
-        stage.line.rule(Rule::on(Route::Ask, Fault::HoldRequest("go".into())));
+        stage.line.rule(Rule::on(Route::Ask, Fault::LateRequest("go".into())));
         let id = stage.browser.ask("stopped on its way").await.request_id;
         stage.line.wait("the ask held", |all| all.iter().any(|it| it.fault.is_some())).await;
         stage.browser.click("Stop").await;
-        stage.line.open("go");
         stage.browser.turn_when("cancelled", &id, |turn| turn.status == "cancelled").await;
         stage.browser.no_pointers().await;
+        let cancels = stage.line.exchanges_on(Route::Cancel);
+        assert_eq!(cancels.last().and_then(|it| it.upstream_status), Some(200));
+
+        // And now, after its cancel, it arrives: nobody waits for it any more.
+        stage.line.open("go");
+        stage
+            .line
+            .wait("the late ask", |all| {
+                all.iter().any(|it| it.fault.is_some() && it.upstream_status == Some(200))
+            })
+            .await;
+        let target =
+            format!("/api/v1/requests/{id}?conversation_id={}", conversation_of(stage, &id));
+        let looked_up = Request::new(stage.holdfast.address(), "GET", &target);
+        let outcome = looked_up.send().await.unwrap().json();
+        assert_eq!(outcome["status"], "cancelled");
+        assert_eq!(outcome["question"], "stopped on its way");
         assert_eq!(stage.calls(&id), 0);
     })
     .await;

@@ -21,5 +21,6 @@ mod retrying;
 mod routes;
 mod session;
 mod sockets;
+mod starting;
 mod stopping;
 mod support;

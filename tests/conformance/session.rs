@@ -1,6 +1,8 @@
 //! § 8: the session and the health routes.
 
-use crate::support::Api;
+use holdfast_tests::server::Start;
+
+use crate::support::{Api, Ask};
 
 #[tokio::test]
 async fn the_session_says_who_is_asking_and_how() {
@@ -43,4 +45,17 @@ async fn health_needs_nothing_and_tells_nothing() {
         assert!(!answer.text().contains(env!("CARGO_PKG_VERSION")));
     }
     assert_eq!(api.get("/healthz").await.body, api.get("/healthz").await.body);
+}
+
+#[tokio::test]
+async fn a_key_in_the_environment_is_offered_and_never_used_unasked() {
+    let key = "sk-found-by-chance-0123456789";
+    let api = Api::start_with(|_| Start::plain().environment("OPENAI_API_KEY", key)).await;
+    let session = api.get("/api/v1/session").await;
+    assert_ne!(session.json()["offers"], serde_json::json!([]), "it is offered");
+    assert_eq!(session.json()["models"][0]["provider"], "notes");
+    assert!(!session.text().contains(key));
+    let outcome = api.ask_and_settle(&Ask::new("What does Holdfast cost?")).await;
+    assert_eq!(outcome["receipt"]["provider_calls"], 0);
+    assert!(!api.holdfast.stderr().contains(key));
 }

@@ -78,6 +78,57 @@ impl Start {
         holdfast.restart().await;
         holdfast
     }
+
+    /// Starts it where it must refuse to, on this data folder, and waits until it has ended.
+    ///
+    /// # Panics
+    /// If it does not end.
+    pub async fn refused(self, data: &Path) -> Refusal {
+        let home = tempfile::tempdir().unwrap_or_else(|error| panic!("no folder: {error}"));
+        let listen = SocketAddr::from(([127, 0, 0, 1], 0));
+        let output = timeout(PATIENCE, self.command(listen, data, home.path()).output()).await;
+        let output = output.unwrap_or_else(|_| panic!("holdfast was to refuse to start, and runs"));
+        let output = output.unwrap_or_else(|error| panic!("holdfast cannot be run: {error}"));
+        Refusal {
+            code: output.status.code(),
+            stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
+            stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
+        }
+    }
+
+    /// The process to be.
+    fn command(&self, listen: SocketAddr, data: &Path, home: &Path) -> Command {
+        let mut command = Command::new(binary());
+        command.arg("serve");
+        if !self.arguments.iter().any(|argument| argument == "--listen") {
+            command.args(["--listen", &listen.to_string()]);
+        }
+        command
+            .arg("--data")
+            .arg(data)
+            .args(&self.arguments)
+            .env_clear()
+            .env("PATH", std::env::var_os("PATH").unwrap_or_default())
+            .env("HOME", home)
+            .env("RUST_BACKTRACE", "1")
+            .envs(self.environment.iter().map(|(name, value)| (name, value)))
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .kill_on_drop(true);
+        command
+    }
+}
+
+/// How a start that was refused ended.
+#[derive(Clone, Debug)]
+pub struct Refusal {
+    /// The exit code.
+    pub code: Option<i32>,
+    /// All of standard output.
+    pub stdout: String,
+    /// All of standard error.
+    pub stderr: String,
 }
 
 /// A Holdfast with its data folder; its process may be up or down.
@@ -150,22 +201,7 @@ impl Holdfast {
     /// If it does not, with what it said on standard error.
     pub async fn restart(&mut self) {
         self.kill().await;
-        let mut command = Command::new(binary());
-        command
-            .arg("serve")
-            .args(["--listen", &self.address.to_string()])
-            .arg("--data")
-            .arg(self.data())
-            .args(&self.start.arguments)
-            .env_clear()
-            .env("PATH", std::env::var_os("PATH").unwrap_or_default())
-            .env("HOME", self.folder.path())
-            .env("RUST_BACKTRACE", "1")
-            .envs(self.start.environment.iter().map(|(name, value)| (name, value)))
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .kill_on_drop(true);
+        let mut command = self.start.command(self.address, &self.data(), self.folder.path());
         let mut child =
             command.spawn().unwrap_or_else(|error| panic!("{}: {error}", binary().display()));
         if let Some(stderr) = child.stderr.take() {

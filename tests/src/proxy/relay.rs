@@ -140,10 +140,11 @@ async fn exchange(
         }
         Some(Fault::DelayRequest(pause)) => unless_left(client, sleep(*pause)).await?,
         Some(Fault::HoldRequest(gate)) => unless_left(client, shared.gates.pass(gate)).await?,
+        Some(Fault::LateRequest(gate)) => shared.gates.pass(gate).await,
         _ => {}
     }
     let bytes = request.bytes();
-    let mut upstream = unless_left(client, connect(shared.upstream())).await??;
+    let mut upstream = connect(shared.upstream()).await?;
     if request.fault == Some(Fault::CutInRequest) {
         let missing = (request.body.len() / 2).max(1);
         let part = bytes.len() - missing;
@@ -161,8 +162,11 @@ async fn exchange(
         Some(Fault::Duplicate) => _ = tokio::spawn(twin(shared.upstream(), bytes)),
         _ => {}
     }
-    let reply =
-        unless_left(client, upstream.reply_head()).await?.map_err(|_| Fate::UpstreamLeft)?;
+    let reply = match request.fault {
+        Some(Fault::LateRequest(_)) => upstream.reply_head().await,
+        _ => unless_left(client, upstream.reply_head()).await?,
+    };
+    let reply = reply.map_err(|_| Fate::UpstreamLeft)?;
     shared.log.amend(number, |exchange| {
         exchange.upstream_status = Some(reply.status);
     });

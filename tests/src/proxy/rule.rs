@@ -130,6 +130,9 @@ pub enum Fault {
     DelayReply(Duration),
     /// The request is held until the test opens this gate, and then forwarded.
     HoldRequest(String),
+    /// The request is held until the test opens this gate, and then forwarded even if its client is
+    /// gone by then: it lay in some queue on the way.
+    LateRequest(String),
     /// The reply is held until the test opens this gate, and then relayed.
     HoldReply(String),
     /// Nothing is forwarded and nothing is said for so long, then cut.

@@ -139,6 +139,21 @@ async fn a_held_request_waits_for_its_gate_and_a_held_reply_too() {
 }
 
 #[tokio::test]
+async fn a_late_request_arrives_though_its_client_is_gone() {
+    let (mock, proxy) = line().await;
+    proxy.rule(Rule::any(Fault::LateRequest("go".into())));
+    let late = request(&proxy);
+    let mut connection = late.open().await.unwrap();
+    connection.send(&late.bytes()).await.unwrap();
+    proxy.wait("the request", |all| all.len() == 1).await;
+    connection.reset();
+    assert!(mock.calls().is_empty());
+    proxy.open("go");
+    mock.wait("the call", |calls| calls.len() == 1).await;
+    proxy.wait("its reply", |all| all[0].upstream_status == Some(200)).await;
+}
+
+#[tokio::test]
 async fn a_duplicated_request_arrives_twice_and_is_answered_once() {
     let (mock, proxy) = line().await;
     proxy.rule(Rule::any(Fault::Duplicate));

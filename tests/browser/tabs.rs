@@ -1,0 +1,111 @@
+//! Many tabs on one server, seen and unseen.
+
+use std::time::Duration;
+
+use holdfast_tests::mock::Script;
+use holdfast_tests::proxy::Exchange;
+use serde_json::json;
+
+use crate::stage::on_stage;
+
+/// Whether an exchange is a long one: its client asked to wait.
+fn is_long(exchange: &Exchange) -> bool {
+    exchange.header("prefer").is_some_and(|prefer| prefer != "wait=0")
+}
+
+#[tokio::test]
+async fn a_hidden_tab_holds_no_long_exchange_and_catches_up_when_seen() {
+    on_stage("a_hidden_tab", async |stage| {
+        stage.mock.next(Script::gated("the first words ", "go", "and the last"));
+        let id = stage.browser.ask("while I look elsewhere").await.request_id;
+        stage.browser.turn_with(&id, "pending", "the first words").await;
+        let url = stage.line.url();
+        let first = stage.browser.window().await;
+        stage.browser.new_tab().await;
+        stage.browser.open(&url).await;
+        stage.ready().await;
+        stage.browser.switch_to(&first).await;
+        let hidden = "return document.visibilityState";
+        assert_eq!(stage.browser.run(hidden).await, "visible");
+        // Chromium's own emulation of a tab in the background.
+        stage.browser.cdp("Page.setWebLifecycleState", json!({"state": "frozen"})).await;
+        stage
+            .line
+            .wait("no long exchange", |all| all.iter().all(|it| !is_long(it) || it.ended.is_some()))
+            .await;
+        stage.mock.open("go");
+        stage.mock.wait("its end", |calls| calls[0].ended.is_some()).await;
+        stage.browser.cdp("Page.setWebLifecycleState", json!({"state": "active"})).await;
+        stage.browser.turn_with(&id, "completed", "the first words and the last").await;
+        stage.browser.no_pointers().await;
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn an_eighth_tab_loads_while_seven_wait_for_the_same_answer() {
+    on_stage("an_eighth_tab", async |stage| {
+        stage.mock.next(Script::gated("the first words ", "go", "and the last"));
+        let id = stage.browser.ask("seen by many").await.request_id;
+        stage.browser.turn_with(&id, "pending", "the first words").await;
+        let address = stage.browser.address().await;
+        let mut tabs = vec![stage.browser.window().await];
+        for _ in 0..7 {
+            tabs.push(stage.browser.new_tab().await);
+            stage.browser.open(&address).await;
+            stage.browser.turn_with(&id, "pending", "the first words").await;
+        }
+        stage.mock.open("go");
+        for tab in &tabs {
+            stage.browser.switch_to(tab).await;
+            stage.browser.turn_with(&id, "completed", "the first words and the last").await;
+        }
+        assert_eq!((stage.submissions(&id).len(), stage.calls(&id)), (1, 1));
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn the_order_of_turns_is_the_servers_whatever_the_clock_says() {
+    on_stage("the_order_of_turns", async |stage| {
+        let first = stage.browser.ask("the first").await.request_id;
+        stage.browser.turn_with(&first, "completed", "The answer to").await;
+        let ahead = "const now = Date.now;
+            Date.now = () => now() + 5 * 3600e3;";
+        stage.browser.run(ahead).await;
+        let second = stage.browser.ask("five hours ahead").await.request_id;
+        stage.browser.turn_with(&second, "completed", "The answer to").await;
+        stage.browser.reload().await;
+        stage.ready().await;
+        let third = stage.browser.ask("the clock is right again").await.request_id;
+        stage.browser.turn_with(&third, "completed", "The answer to").await;
+        for _ in 0..2 {
+            let turns = stage.browser.turns().await;
+            let order: Vec<_> = turns.iter().map(|turn| turn.request_id.as_str()).collect();
+            assert_eq!(order, [first.as_str(), second.as_str(), third.as_str()]);
+            stage.browser.reload().await;
+            stage.browser.turn_with(&third, "completed", "The answer to").await;
+        }
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_tab_that_slept_looks_up_when_it_wakes() {
+    on_stage("a_tab_that_slept", async |stage| {
+        stage.mock.next(Script::gated("the first words ", "go", "and the last"));
+        let id = stage.browser.ask("sleep over it").await.request_id;
+        stage.browser.turn_with(&id, "pending", "the first words").await;
+        stage.browser.cdp("Page.setWebLifecycleState", json!({"state": "frozen"})).await;
+        // The network changed meanwhile: what was open is dead.
+        stage.line.line(holdfast_tests::proxy::Line::Cut);
+        stage.line.line(holdfast_tests::proxy::Line::Up);
+        stage.mock.open("go");
+        stage.mock.wait("its end", |calls| calls[0].ended.is_some()).await;
+        tokio::time::sleep(Duration::from_secs(2)).await;
+        stage.browser.cdp("Page.setWebLifecycleState", json!({"state": "active"})).await;
+        stage.browser.turn_with(&id, "completed", "the first words and the last").await;
+        assert_eq!((stage.submissions(&id).len(), stage.calls(&id)), (1, 1));
+    })
+    .await;
+}
