@@ -2,22 +2,48 @@
 //! `holdfast-protocol` decides.
 
 use holdfast_protocol::{ConversationId, RequestId};
-use uuid::Uuid;
+use holdfast_recovery::Millis;
+use uuid::{NoContext, Timestamp, Uuid};
 
-/// A new identity for an ask. Version 7, so that ids sort by the time they were made.
-///
-/// `uuid` takes its bytes from `crypto.getRandomValues`, which plain http has too;
-/// `crypto.randomUUID` exists on https alone.
+use crate::clock;
+
+/// A new identity for an ask.
 pub(crate) fn request_id() -> RequestId {
-    RequestId::new(Uuid::now_v7())
+    RequestId::new(uuid(clock::now()))
 }
 
 /// A new identity for a conversation.
 pub(crate) fn conversation_id() -> ConversationId {
-    ConversationId::new(Uuid::now_v7())
+    ConversationId::new(uuid(clock::now()))
 }
 
 /// A seed for recovery's jitter. It spreads pauses and guards nothing.
 pub(crate) fn seed() -> u64 {
-    Uuid::now_v7().as_u64_pair().1
+    uuid(clock::now()).as_u64_pair().1
+}
+
+/// Version 7, so that ids sort by the time they were made.
+///
+/// `uuid` takes its bytes from `crypto.getRandomValues`, which plain http has too;
+/// `crypto.randomUUID` exists on https alone.
+fn uuid(now: Millis) -> Uuid {
+    let nanos = u32::try_from(now % 1_000).unwrap_or_default() * 1_000_000;
+    Uuid::new_v7(Timestamp::from_unix(NoContext, now / 1_000, nanos))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_carry_the_time_and_are_not_alike() {
+        let now = 1_769_850_000_123;
+        let (one, other) = (uuid(now), uuid(now));
+        assert_ne!(one, other);
+        assert_eq!(one.get_version_num(), 7);
+        assert_eq!(
+            one.get_timestamp().map(|time| time.to_unix()),
+            Some((1_769_850_000, 123_000_000))
+        );
+    }
 }

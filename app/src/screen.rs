@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use holdfast_protocol::{ConversationId, RequestId, Session};
 use holdfast_recovery::{Announcement, Millis, Turn};
-use serde::{Deserialize, Serialize};
 
 use crate::field::Field;
 
@@ -56,7 +55,7 @@ pub(crate) struct Elsewhere {
 }
 
 /// A question that came back and waits beside the composer.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Offer {
     /// Of which ask.
     pub(crate) request_id: RequestId,

@@ -1,11 +1,10 @@
 //! The pointer: what the browser keeps about an ask it has not seen settle.
 
-use holdfast_protocol::{AskBody, ConversationId, Owner, RequestId, Timestamp};
-use serde::Serialize;
+use holdfast_protocol::{AskBody, ConversationId, ObjectWriter, Owner, RequestId, Timestamp};
 use serde_json::Value;
 
 /// Enough to look an ask up, and to submit it again unchanged.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pointer {
     /// The ask's identity.
     pub request_id: RequestId,
@@ -20,7 +19,6 @@ pub struct Pointer {
     /// The exact body sent.
     pub ask: AskBody,
     /// Stop was pressed: recovery cancels and never resubmits.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub cancel: bool,
 }
 
@@ -41,6 +39,20 @@ impl Pointer {
             ask: serde_json::from_value(entry.get("ask")?.clone()).ok()?,
             cancel: member("cancel").map_or(Some(false), Value::as_bool)?,
         })
+    }
+}
+
+impl Pointer {
+    fn write(&self) -> Value {
+        ObjectWriter::default()
+            .with_text("request_id", &self.request_id)
+            .with_text("conversation_id", &self.conversation_id)
+            .with_text("question", &self.question)
+            .with_text("asked_at", &self.asked_at)
+            .with("owner", Some(self.owner.as_ref().map_or(Value::Null, |it| it.as_str().into())))
+            .with("ask", Some(self.ask.to_json()))
+            .with("cancel", self.cancel.then_some(Value::Bool(true)))
+            .finish()
     }
 }
 
@@ -73,8 +85,7 @@ impl Pointers {
 
     /// Writes the JSON array: the readable ones first.
     pub fn to_json(&self) -> String {
-        let mut entries: Vec<Value> =
-            self.readable.iter().filter_map(|pointer| serde_json::to_value(pointer).ok()).collect();
+        let mut entries: Vec<Value> = self.readable.iter().map(Pointer::write).collect();
         entries.extend(self.unreadable.iter().cloned());
         Value::Array(entries).to_string()
     }

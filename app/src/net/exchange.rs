@@ -11,10 +11,11 @@ pub(crate) async fn exchange(sending: &Sending, wait: u32, abort: &Abort) -> Ver
     let Sending { request_id, conversation_id, kind, .. } = *sending;
     let fetched = match (kind, &sending.ask, &sending.cancel) {
         (Exchange::Ask | Exchange::Resubmission, Some(ask), _) => {
-            fetch::post("api/v1/ask", ask, wait, abort).await
+            fetch::post("api/v1/ask", &ask.to_json(), wait, abort).await
         }
         (Exchange::Cancel, _, Some(cancel)) => {
-            fetch::post(&format!("api/v1/requests/{request_id}/cancel"), cancel, wait, abort).await
+            let path = format!("api/v1/requests/{request_id}/cancel");
+            fetch::post(&path, &cancel.to_json(), wait, abort).await
         }
         _ => {
             let conversation = Some(("conversation_id", conversation_id.to_string()));

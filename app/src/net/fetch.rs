@@ -2,11 +2,10 @@
 
 use gloo_net::http::{Method, RequestBuilder, Response};
 use holdfast_protocol::reply::{Received, Reply};
-use serde::Serialize;
+use serde_json::Value;
 use web_sys::{RequestCache, RequestRedirect};
 
 use super::Abort;
-use crate::json;
 
 /// A reply that came whole.
 pub(super) struct Fetched {
@@ -48,13 +47,8 @@ pub(super) async fn get(
 }
 
 /// `POST`s JSON to a path relative to the mount.
-pub(super) async fn post<T: Serialize>(
-    path: &str,
-    body: &T,
-    wait: u32,
-    abort: &Abort,
-) -> Option<Fetched> {
-    finish(builder(path, Method::POST, wait, abort).json(&json::write(body)).ok()?, abort).await
+pub(super) async fn post(path: &str, body: &Value, wait: u32, abort: &Abort) -> Option<Fetched> {
+    finish(builder(path, Method::POST, wait, abort).json(body).ok()?, abort).await
 }
 
 /// Paths are relative, so that the page works under any mount; a redirect is not followed, because

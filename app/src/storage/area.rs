@@ -3,8 +3,9 @@
 
 use gloo_storage::{LocalStorage, SessionStorage, Storage as _};
 use holdfast_protocol::Owner;
-use serde::Serialize;
 use serde::de::DeserializeOwned;
+
+use serde_json::Value;
 
 use crate::json;
 
@@ -49,12 +50,12 @@ impl Area {
     }
 
     /// Writes a value as JSON.
-    pub(crate) fn put<T: Serialize>(self, key: &str, value: &T) -> Result<(), Blocked> {
+    pub(crate) fn put(self, key: &str, value: &Value) -> Result<(), Blocked> {
         // gloo-storage takes for granted that the storage can be reached.
         self.raw()?;
         match self {
-            Self::Session => SessionStorage::set(key, json::write(value)),
-            Self::Local => LocalStorage::set(key, json::write(value)),
+            Self::Session => SessionStorage::set(key, value),
+            Self::Local => LocalStorage::set(key, value),
         }
         .map_err(|_| Blocked)
     }
@@ -75,7 +76,7 @@ impl Area {
 /// Keeps whose session it is for the next start.
 pub(crate) fn remember(owner: &Owner) {
     // Without it the next start waits for the session, which costs a round trip and nothing else.
-    let _ = Area::Local.put(OWNER, owner);
+    let _ = Area::Local.put(OWNER, &owner.as_str().into());
 }
 
 /// Whose session it was.

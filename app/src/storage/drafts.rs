@@ -29,7 +29,7 @@ impl Drafts {
         let _ = if draft.is_empty() {
             Area::Session.remove(&key(view))
         } else {
-            Area::Session.put(&key(view), &draft)
+            Area::Session.put(&key(view), &draft.into())
         };
     }
 }

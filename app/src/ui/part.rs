@@ -40,13 +40,24 @@ pub(super) fn button(
     label: impl Into<Label>,
     press: impl Fn() + 'static,
 ) -> AnyView {
+    button_unless(None, class, icon, label, press)
+}
+
+/// A button that can be pressed only while `disabled` says nothing.
+pub(super) fn button_unless(
+    disabled: Option<Words>,
+    class: &'static str,
+    icon: Option<&'static str>,
+    label: impl Into<Label>,
+    press: impl Fn() + 'static,
+) -> AnyView {
     let press: Box<dyn Fn()> = Box::new(press);
     let icon = icon.map(|path| view! { <Icon path /> });
     let Label(label) = label.into();
     view! {
-        <button type="button" class=class on:click=move |_| press()>
+        <button type="button" class=class disabled=disabled on:click=move |_| press()>
             {icon}
-            {label}
+            <span>{label}</span>
         </button>
     }
     .into_any()

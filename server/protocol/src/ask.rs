@@ -6,7 +6,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use crate::limits::{LANGUAGE_CHARS, MODEL_CHARS};
-use crate::members::{FromJson, Members, Unreadable, deserialize_from_json};
+use crate::members::{FromJson, Members, ObjectWriter, Unreadable, deserialize_from_json};
 use crate::{Code, ConversationId, Question, RequestId};
 
 /// The body of `POST api/v1/ask`, as sent and before defaults: an absent field stays absent, so
@@ -116,7 +116,31 @@ impl FromJson for AskBody {
     }
 }
 
+impl AskBody {
+    /// The JSON of the body, the same each time.
+    pub fn to_json(&self) -> Value {
+        ObjectWriter::default()
+            .with_text("request_id", &self.request_id)
+            .with_text("conversation_id", &self.conversation_id)
+            .with_text("question", &self.question)
+            .with("current", self.current.map(Value::Bool))
+            .with("remember", self.remember.map(Value::Bool))
+            .with("language", self.language.clone().map(Value::String))
+            .with("model", self.model.clone().map(Value::String))
+            .with("retry_of", self.retry_of.map(|id| Value::String(id.to_string())))
+            .finish()
+    }
+}
+
 impl CancelBody {
+    /// The JSON of the body.
+    pub fn to_json(&self) -> Value {
+        ObjectWriter::default()
+            .with_text("conversation_id", &self.conversation_id)
+            .with("ask", self.ask.as_ref().map(AskBody::to_json))
+            .finish()
+    }
+
     /// Reads the fields of a JSON value and checks each of them.
     ///
     /// # Errors
@@ -234,6 +258,25 @@ mod tests {
         let wire = serde_json::to_value(&sent).unwrap();
         assert_eq!(AskBody::from_json(&wire).unwrap(), sent);
         assert!(wire.get("current").is_none(), "an absent field stays absent: {wire}");
+    }
+
+    #[test]
+    fn what_is_written_by_hand_is_what_serde_writes() {
+        let whole = ask(|fields| {
+            fields.insert("current".into(), json!(false));
+            fields.insert("remember".into(), json!(true));
+            fields.insert("language".into(), json!("en"));
+            fields.insert("model".into(), json!("m"));
+            fields.insert("retry_of".into(), json!("018f2b6e-7c11-7cc3-9d5a-0123456789ad"));
+        });
+        for body in [ask(|_| {}).unwrap(), whole.unwrap()] {
+            assert_eq!(body.to_json(), serde_json::to_value(&body).unwrap());
+            let conversation_id = body.conversation_id;
+            for ask in [None, Some(body)] {
+                let cancel = CancelBody { conversation_id, ask };
+                assert_eq!(cancel.to_json(), serde_json::to_value(&cancel).unwrap());
+            }
+        }
     }
 
     #[test]

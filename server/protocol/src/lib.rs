@@ -20,10 +20,12 @@ pub mod reply;
 mod retry_after;
 mod session;
 mod timestamp;
+mod words;
 
 pub use ask::{AskBody, AskError, CancelBody, is_language_tag};
 pub use code::Code;
 pub use ids::{ConversationId, IdError, RequestId};
+pub use members::ObjectWriter;
 pub use outcome::{
     Answer, Capture, CaptureReason, ContextItem, ContextKind, Failure, FailureCode, Finish, Format,
     Outcome, Receipt, Route, State, Status,
@@ -35,3 +37,4 @@ pub use question::{Question, QuestionError};
 pub use retry_after::retry_after;
 pub use session::{Conversation, Limits, Model, ModelState, Principal, RecoveryPolicy, Session};
 pub use timestamp::Timestamp;
+pub use words::UnknownWord;

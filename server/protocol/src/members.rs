@@ -1,15 +1,14 @@
-//! Reading the members of a JSON object one by one.
+//! Reading the members of a JSON object one by one, and writing them.
 //!
 //! What serde derives reads from any format at all, and the page pays for that generality before its
-//! first question: reading the wire's types by hand, from a [`Value`], makes it a tenth smaller.
+//! first question: reading and writing the wire's types by hand, by way of a [`Value`],
+//! makes it a tenth smaller.
 //! Unknown members are ignored, `null` counts as absent, an absent list as empty, and a member of the
 //! wrong type makes the whole unreadable.
 
+use std::fmt;
 use std::str::FromStr;
 
-use serde::Deserialize;
-use serde::de::IntoDeserializer as _;
-use serde::de::value::{Error, StrDeserializer};
 use serde_json::{Map, Value};
 
 /// What cannot be read: no object, or a member that is missing or of the wrong type.
@@ -63,18 +62,9 @@ impl<'a> Members<'a> {
         self.get(name).map(read).transpose()
     }
 
-    /// A string in a form of its own.
+    /// A string in a form of its own, or one of the words of an enumeration.
     pub(crate) fn parsed<T: FromStr>(self, name: &str) -> Maybe<T> {
         let read = |text: &str| text.parse().map_err(|_| Unreadable);
-        self.text(name)?.map(read).transpose()
-    }
-
-    /// One of the words of an enumeration.
-    pub(crate) fn word<T: Deserialize<'a>>(self, name: &str) -> Maybe<T> {
-        let read = |text: &'a str| {
-            let word: StrDeserializer<'a, Error> = text.into_deserializer();
-            T::deserialize(word).map_err(|_| Unreadable)
-        };
         self.text(name)?.map(read).transpose()
     }
 
@@ -102,6 +92,32 @@ pub(crate) trait FromJson: Sized {
 impl FromJson for String {
     fn from_json(value: &Value) -> Result<Self, Unreadable> {
         value.as_str().map(str::to_owned).ok_or(Unreadable)
+    }
+}
+
+/// Writes an object member by member; what is absent is left out.
+#[derive(Debug, Default)]
+pub struct ObjectWriter(Map<String, Value>);
+
+impl ObjectWriter {
+    /// Adds a member, if there is a value for it.
+    #[must_use]
+    pub fn with(mut self, name: &str, value: Option<Value>) -> Self {
+        if let Some(value) = value {
+            self.0.insert(name.to_owned(), value);
+        }
+        self
+    }
+
+    /// Adds a member in the form it is shown in.
+    #[must_use]
+    pub fn with_text(self, name: &str, text: &dyn fmt::Display) -> Self {
+        self.with(name, Some(Value::String(text.to_string())))
+    }
+
+    /// The object.
+    pub fn finish(self) -> Value {
+        Value::Object(self.0)
     }
 }
 
@@ -139,7 +155,7 @@ mod tests {
             assert_eq!(members.number(name), Ok(None));
             assert_eq!(members.flag(name), Ok(None));
             assert_eq!(members.list::<String>(name), Ok(Vec::new()));
-            assert_eq!(members.word::<Status>(name), Ok(None));
+            assert_eq!(members.parsed::<Status>(name), Ok(None));
         }
         assert_eq!(members.text("t"), Ok(Some("x")));
         assert_eq!(members.small("u"), Ok(Some(5)));
@@ -150,7 +166,7 @@ mod tests {
         assert_eq!(members.small("big"), Err(Unreadable));
         assert_eq!(members.flag("u"), Err(Unreadable));
         assert_eq!(members.parsed::<RequestId>("t"), Err(Unreadable));
-        assert_eq!(members.word::<Status>("t"), Err(Unreadable));
+        assert_eq!(members.parsed::<Status>("t"), Err(Unreadable));
         assert_eq!(members.list::<String>("t"), Err(Unreadable));
         assert!(Members::of(&json!([])).is_err());
     }

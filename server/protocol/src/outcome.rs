@@ -1,13 +1,14 @@
 //! The outcome: what became of an ask, the same from every route.
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use serde_json::Value;
 
 use crate::members::{FromJson, Members, Unreadable, deserialize_from_json};
+use crate::words::words;
 use crate::{ConversationId, RequestId, Timestamp};
 
 /// Where an ask stands. Everything but `Pending` is settled: durable, and cannot change any more.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Status {
     /// Not settled; [`State`] says how far it is.
@@ -41,7 +42,7 @@ impl Status {
 }
 
 /// How far a pending ask is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum State {
     /// The journal has never heard of it.
@@ -176,7 +177,7 @@ pub struct Answer {
 }
 
 /// How an answer's text is written.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Format {
     /// Markdown, as `CommonMark` has it.
@@ -185,7 +186,7 @@ pub enum Format {
 }
 
 /// Why the provider stopped.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Finish {
     /// It was done.
@@ -208,7 +209,7 @@ pub struct Failure {
 }
 
 /// The error codes of an outcome.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FailureCode {
     /// No generator is configured, and nothing remembered fits.
@@ -232,12 +233,11 @@ pub enum FailureCode {
     /// Holdfast went down while the provider was being called.
     ServerRestarted,
     /// A fault in Holdfast itself; also what a newer server may say that this page cannot know.
-    #[serde(other)]
     Internal,
 }
 
 /// Where an answer came from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Route {
     /// A model.
@@ -305,11 +305,10 @@ pub struct Capture {
 }
 
 /// Why an answer is remembered or not.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum CaptureReason {
     /// This installation has no memory.
-    #[serde(other)]
     MemoryOff,
 }
 
@@ -332,7 +331,7 @@ pub struct ContextItem {
 }
 
 /// What a [`ContextItem`] is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ContextKind {
     /// A note.
@@ -340,6 +339,45 @@ pub enum ContextKind {
     /// An earlier turn of the conversation.
     Turn,
 }
+
+words!(Status {
+    Pending = "pending",
+    Completed = "completed",
+    Failed = "failed",
+    Cancelled = "cancelled",
+    Interrupted = "interrupted",
+});
+words!(State {
+    Unknown = "unknown",
+    Accepted = "accepted",
+    Running = "running",
+    Archiving = "archiving",
+});
+words!(Format { Markdown = "markdown" });
+words!(Finish { Stop = "stop", Length = "length", Filtered = "filtered" });
+words!(FailureCode {
+    ProviderRequired = "provider_required",
+    ProviderUnreachable = "provider_unreachable",
+    ProviderTimeout = "provider_timeout",
+    ProviderRejected = "provider_rejected",
+    ProviderThrottled = "provider_throttled",
+    ProviderFailed = "provider_failed",
+    ProviderEmpty = "provider_empty",
+    AnswerTooLarge = "answer_too_large",
+    BudgetExhausted = "budget_exhausted",
+    ServerRestarted = "server_restarted",
+} else Internal);
+words!(Route {
+    Provider = "provider",
+    Notes = "notes",
+    MemoryExact = "memory-exact",
+    MemorySemantic = "memory-semantic",
+    MemoryBroad = "memory-broad",
+    MemorySaved = "memory-saved",
+    MemoryChanged = "memory-changed",
+});
+words!(CaptureReason {} else MemoryOff);
+words!(ContextKind { Note = "note", Turn = "turn" });
 
 deserialize_from_json!(Outcome, Answer, Failure, Receipt, Capture, ContextItem);
 
@@ -350,8 +388,8 @@ impl FromJson for Outcome {
             request_id: members.parsed("request_id")?.ok_or(Unreadable)?,
             conversation_id: members.parsed("conversation_id")?.ok_or(Unreadable)?,
             seq: members.number("seq")?,
-            status: members.word("status")?.ok_or(Unreadable)?,
-            state: members.word("state")?,
+            status: members.parsed("status")?.ok_or(Unreadable)?,
+            state: members.parsed("state")?,
             queue: members.small("queue")?,
             question: members.string("question")?,
             asked_at: members.parsed("asked_at")?,
@@ -360,7 +398,7 @@ impl FromJson for Outcome {
             retried_by: members.parsed("retried_by")?,
             answer: members.object("answer")?,
             error: members.object("error")?,
-            route: members.word("route")?,
+            route: members.parsed("route")?,
             receipt: members.object("receipt")?,
             capture: members.object("capture")?,
             context: members.list("context")?,
@@ -373,12 +411,12 @@ impl FromJson for Answer {
     fn from_json(value: &Value) -> Result<Self, Unreadable> {
         let members = Members::of(value)?;
         Ok(Self {
-            format: members.word("format")?.ok_or(Unreadable)?,
+            format: members.parsed("format")?.ok_or(Unreadable)?,
             text: members.string("text")?.ok_or(Unreadable)?,
             offset: members.number("offset")?.unwrap_or_default(),
             bytes: members.number("bytes")?.unwrap_or_default(),
             reasoning: members.string("reasoning")?,
-            finish: members.word("finish")?,
+            finish: members.parsed("finish")?,
         })
     }
 }
@@ -387,7 +425,7 @@ impl FromJson for Failure {
     fn from_json(value: &Value) -> Result<Self, Unreadable> {
         let members = Members::of(value)?;
         Ok(Self {
-            code: members.word("code")?.ok_or(Unreadable)?,
+            code: members.parsed("code")?.ok_or(Unreadable)?,
             message: members.string("message")?.ok_or(Unreadable)?,
             retryable: members.flag("retryable")?.ok_or(Unreadable)?,
         })
@@ -418,7 +456,7 @@ impl FromJson for Capture {
         let members = Members::of(value)?;
         Ok(Self {
             stored: members.flag("stored")?.ok_or(Unreadable)?,
-            reason: members.word("reason")?.ok_or(Unreadable)?,
+            reason: members.parsed("reason")?.ok_or(Unreadable)?,
             note_id: members.string("note_id")?,
         })
     }
@@ -429,7 +467,7 @@ impl FromJson for ContextItem {
         let members = Members::of(value)?;
         let score = members.get("score").map(|score| score.as_f64().ok_or(Unreadable));
         Ok(Self {
-            kind: members.word("kind")?.ok_or(Unreadable)?,
+            kind: members.parsed("kind")?.ok_or(Unreadable)?,
             id: members.string("id")?.ok_or(Unreadable)?,
             title: members.string("title")?,
             excerpt: members.string("excerpt")?,

@@ -1,10 +1,11 @@
 //! Who is asking, what there is to ask, and the numbers recovery keeps to; and a conversation.
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use serde_json::Value;
 
 use crate::limits::QUESTION_CHARS;
 use crate::members::{FromJson, Members, Unreadable, deserialize_from_json};
+use crate::words::words;
 use crate::{ConversationId, Outcome, Owner};
 
 /// The reply of `GET api/v1/session`.
@@ -62,7 +63,7 @@ pub struct Model {
 }
 
 /// Whether a model can answer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ModelState {
     /// As far as is known.
@@ -103,6 +104,7 @@ pub struct Conversation {
     pub next: Option<u64>,
 }
 
+words!(ModelState { Ready = "ready", Unreachable = "unreachable", KeyMissing = "key_missing" });
 deserialize_from_json!(Session, Principal, Limits, Model, RecoveryPolicy, Conversation);
 
 impl FromJson for Session {
@@ -140,7 +142,7 @@ impl FromJson for Model {
         Ok(Self {
             name: members.string("name")?.ok_or(Unreadable)?,
             provider: members.string("provider")?.ok_or(Unreadable)?,
-            state: members.word("state")?.ok_or(Unreadable)?,
+            state: members.parsed("state")?.ok_or(Unreadable)?,
             default: members.flag("default")?.ok_or(Unreadable)?,
         })
     }

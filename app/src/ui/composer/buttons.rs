@@ -6,8 +6,8 @@ use leptos::prelude::*;
 
 use super::Page;
 use crate::text;
-use crate::ui::icon::{ARROW_UP, Icon, SQUARE};
-use crate::ui::part::words;
+use crate::ui::icon::{ARROW_UP, SQUARE};
+use crate::ui::part::{button, button_unless, words};
 
 /// From here on the count is shown.
 const COUNT_FROM: usize = QUESTION_CHARS / 10 * 9;
@@ -23,7 +23,9 @@ pub(super) fn Buttons() -> impl IntoView {
             (chars >= COUNT_FROM).then(|| text::characters(chars, QUESTION_CHARS))
         })
     });
-    let stop = move |_| {
+    let nothing_to_stop =
+        words(move || screen.stoppable.with(Option::is_none).then(|| "disabled".to_owned()));
+    let stop = move || {
         if let Some(request_id) = screen.stoppable.get_untracked() {
             driver.feed(Event::Stopped(request_id));
         }
@@ -31,19 +33,8 @@ pub(super) fn Buttons() -> impl IntoView {
     view! {
         <div class="composer-buttons">
             <span class="count">{count}</span>
-            <button
-                type="button"
-                class="button round stop"
-                disabled=move || screen.stoppable.with(Option::is_none)
-                on:click=stop
-            >
-                <Icon path=SQUARE />
-                <span>{text::STOP}</span>
-            </button>
-            <button type="submit" class="button round send">
-                <Icon path=ARROW_UP />
-                <span>{text::SEND}</span>
-            </button>
+            {button_unless(Some(nothing_to_stop), "button round stop", Some(SQUARE), text::STOP, stop)}
+            {button("button round send", Some(ARROW_UP), text::SEND, move || driver.ask())}
         </div>
     }
 }

@@ -19,19 +19,15 @@ use crate::text;
 /// The foot of the page.
 #[component]
 pub(super) fn Composer() -> impl IntoView {
-    let Page { screen, driver } = expect_context();
-    let submit = move |event: web_sys::SubmitEvent| {
-        event.prevent_default();
-        driver.ask();
-    };
+    let Page { screen, .. } = expect_context();
     view! {
         <footer class="composer">
             {part(move || screen.new_text.get().then(new_text))}
             <OfferList />
-            <form class="composer-box" on:submit=submit>
+            <div class="composer-box">
                 <QuestionField />
                 <Buttons />
-            </form>
+            </div>
             <div id=COMPLAINT role="alert">
                 {part(move || screen.complaint.get().map(|it| sentence("complaint", it)))}
             </div>
