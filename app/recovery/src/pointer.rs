@@ -83,6 +83,15 @@ impl Pointers {
         pointers
     }
 
+    /// The owner of the latest of them, if all are one principal's.
+    pub fn sole_owner(&self) -> Option<&Owner> {
+        let latest = self.readable.last()?.owner.as_ref()?;
+        let is_theirs = |pointer: &Pointer| {
+            pointer.owner.as_ref().is_some_and(|owner| owner.principal() == latest.principal())
+        };
+        self.readable.iter().all(is_theirs).then_some(latest)
+    }
+
     /// Writes the JSON array: the readable ones first.
     pub fn to_json(&self) -> String {
         let mut entries: Vec<Value> = self.readable.iter().map(Pointer::write).collect();

@@ -18,7 +18,7 @@ mod view;
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 
-use holdfast_recovery::{Event, ExchangeId, Recovery, Start};
+use holdfast_recovery::{Event, ExchangeId, Millis, Recovery, Start};
 use send_wrapper::SendWrapper;
 
 use self::book::Book;
@@ -40,6 +40,7 @@ pub(crate) struct Driver {
     drafts: Drafts,
     loads: Loads,
     announced: Cell<usize>,
+    ticked_at: Cell<Millis>,
 }
 
 impl Driver {
@@ -57,12 +58,15 @@ impl Driver {
             drafts: Drafts::default(),
             loads: Loads::default(),
             announced: Cell::new(0),
+            ticked_at: Cell::new(clock::now()),
         })));
         screen.offers.set(storage::load_offers());
+        let pointers = driver.pointers.load();
         driver.feed(Event::Started(Start {
-            pointers: driver.pointers.load(),
             mirrored: storage::mirrored(),
-            remembered: storage::remembered(),
+            // The tab itself is a witness too: whoever asked everything that is under way in it.
+            remembered: storage::remembered().or_else(|| pointers.sole_owner().cloned()),
+            pointers,
             visible: signs::is_visible(),
             online: signs::is_online(),
         }));

@@ -1,6 +1,5 @@
 //! What the browser says about the line and the page: online, visible, shown again, awake.
 
-use std::cell::Cell;
 use std::time::Duration;
 
 use holdfast_recovery::{Event, Millis, Nudge};
@@ -40,6 +39,8 @@ pub(super) fn listen(driver: &'static Driver) {
     });
     on(&document, "visibilitychange", driver, |driver, _| {
         if is_visible() {
+            // Hidden, its timers were slowed down: the long gap before the next tick is no sleep.
+            driver.ticked_at.set(clock::now());
             driver.nudge(Nudge::Visible);
         } else {
             driver.put_away();
@@ -77,11 +78,10 @@ fn on(
 }
 
 fn tick(driver: &'static Driver) {
-    let last = Cell::new(clock::now());
     set_interval(
         move || {
             let now = clock::now();
-            let gap = now.saturating_sub(last.replace(now));
+            let gap = now.saturating_sub(driver.ticked_at.replace(now));
             if driver.is_waiting() {
                 driver.screen.now.set(now);
             }
