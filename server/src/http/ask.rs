@@ -10,12 +10,13 @@ use super::answer::Answered;
 use super::body::Json;
 use super::language::Language;
 use super::problem::{Fault, Result};
-use super::wait::Wait;
+use super::wait::{Begun, Wait};
 use crate::runs::Submission;
 
 pub(super) async fn submit(
     State(site): State<Site>,
     Language(language): Language,
+    begun: Begun,
     wait: Wait,
     headers: HeaderMap,
     Json { caller, value }: Json<ASK_BODY_BYTES>,
@@ -24,7 +25,7 @@ pub(super) async fn submit(
     check_key(&headers, body.request_id)?;
     let submission = Submission::new(caller.principal, &body, language)
         .ok_or_else(|| Fault::new(Code::InvalidField, "`question`: is none."))?;
-    let outcome = site.0.runs.submit(submission, wait.or(ASK_WAIT_SECONDS)).await?;
+    let outcome = site.0.runs.submit(submission, begun.until(wait.or(ASK_WAIT_SECONDS))).await?;
     Ok(Answered { outcome, wait, located: true })
 }
 

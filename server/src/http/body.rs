@@ -9,13 +9,14 @@ use axum::response::{IntoResponse, Response};
 use futures_util::StreamExt as _;
 use holdfast_protocol::Code;
 use serde_json::Value;
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout, timeout_at};
 
 use super::Site;
 use super::caller::Caller;
 use super::problem::Fault;
+use super::wait::Begun;
 
-/// How long a body may take to arrive.
+/// How long a body may take to arrive, from the beginning of the exchange.
 const PATIENCE: Duration = Duration::from_secs(20);
 /// How much of a body that is too large is read on, so that the client, which may be sending still,
 /// gets to read why …
@@ -38,7 +39,8 @@ impl<const LIMIT: usize> FromRequest<Site> for Json<LIMIT> {
             let detail = "The body must be sent as `Content-Type: application/json`.";
             return Err(Fault::new(Code::UnsupportedMediaType, detail).into_response());
         }
-        let bytes = read(&parts.headers, body, LIMIT).await?;
+        let begun = parts.extensions.get().map_or_else(Instant::now, |Begun(begun)| *begun);
+        let bytes = read(&parts.headers, body, LIMIT, begun + PATIENCE).await?;
         let value = serde_json::from_slice(&bytes).map_err(|error| {
             let detail = format!("The body is not valid JSON: {error}.");
             Fault::new(Code::InvalidJson, detail).into_response()
@@ -56,7 +58,12 @@ fn is_json(headers: &HeaderMap) -> bool {
         .is_some_and(|media_type| media_type.trim().eq_ignore_ascii_case("application/json"))
 }
 
-async fn read(headers: &HeaderMap, body: Body, limit: usize) -> Result<Vec<u8>, Response> {
+async fn read(
+    headers: &HeaderMap,
+    body: Body,
+    limit: usize,
+    deadline: Instant,
+) -> Result<Vec<u8>, Response> {
     let announced = headers
         .get(header::CONTENT_LENGTH)
         .and_then(|value| value.to_str().ok())
@@ -69,7 +76,7 @@ async fn read(headers: &HeaderMap, body: Body, limit: usize) -> Result<Vec<u8>, 
         return Err(too_large(limit));
     }
     let mut bytes = Vec::new();
-    let whole = timeout(PATIENCE, async {
+    let whole = timeout_at(deadline, async {
         while let Some(piece) = stream.next().await {
             bytes.extend_from_slice(&piece.map_err(|_| StatusCode::BAD_REQUEST)?);
             if bytes.len() > limit {

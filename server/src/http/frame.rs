@@ -5,9 +5,11 @@ use axum::http::{HeaderName, HeaderValue, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use holdfast_protocol::Code;
+use tokio::time::Instant;
 
 use super::Site;
 use super::problem::{Fault, Result};
+use super::wait::Begun;
 use crate::runs::Phase;
 
 const CORP: HeaderName = HeaderName::from_static("cross-origin-resource-policy");
@@ -35,8 +37,10 @@ pub(super) async fn starting(State(site): State<Site>, request: Request, next: N
     next.run(request).await
 }
 
-/// Headers that a handler does not set itself. The page sets its own.
-pub(super) async fn headers(request: Request, next: Next) -> Response {
+/// Notes when the exchange began, and adds headers that a handler does not set itself. The page sets
+/// its own.
+pub(super) async fn around(mut request: Request, next: Next) -> Response {
+    request.extensions_mut().insert(Begun(Instant::now()));
     let mut response = next.run(request).await;
     let headers = response.headers_mut();
     let mut default = |name: HeaderName, value: &'static str| {

@@ -88,6 +88,6 @@ pub fn router(site: Site) -> Router {
         .fallback(fallback::page)
         .method_not_allowed_fallback(fallback::other_method)
         .layer(from_fn_with_state(site.clone(), frame::starting))
-        .layer(from_fn(frame::headers))
+        .layer(from_fn(frame::around))
         .with_state(site)
 }

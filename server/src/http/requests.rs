@@ -13,7 +13,7 @@ use super::caller::Caller;
 use super::ids::RequestIdInPath;
 use super::problem::Result;
 use super::query::Query;
-use super::wait::Wait;
+use super::wait::{Begun, Wait};
 use crate::journal::Key;
 use crate::runs::Cancellation;
 
@@ -25,12 +25,13 @@ pub(super) async fn look_up(
     caller: Caller,
     RequestIdInPath(request_id): RequestIdInPath,
     query: Query,
+    begun: Begun,
     wait: Wait,
 ) -> Result<Answered> {
     let conversation_id = query.conversation_id()?;
     let after = query.after()?;
     let key = Key::new(caller.principal, request_id);
-    let mut outcome = site.0.runs.look_up(key, conversation_id, wait.or(0)).await?;
+    let mut outcome = site.0.runs.look_up(key, conversation_id, begun.until(wait.or(0))).await?;
     if let Some(after) = after {
         page(&mut outcome, after);
     }
@@ -41,12 +42,13 @@ pub(super) async fn look_up(
 pub(super) async fn cancel(
     State(site): State<Site>,
     request_id: Result<RequestIdInPath>,
-    wait: Wait,
+    begun: Begun,
     Json { caller, value }: Json<ASK_BODY_BYTES>,
 ) -> Result<Answered> {
     let RequestIdInPath(request_id) = request_id?;
     let body = CancelBody::from_json(request_id, &value)?;
     let cancellation = Cancellation::new(caller.principal, request_id, &body);
-    let outcome = site.0.runs.cancel(cancellation, CANCEL).await?;
-    Ok(Answered { outcome, wait, located: false })
+    let outcome = site.0.runs.cancel(cancellation, begun.until(CANCEL)).await?;
+    // A wish to wait is not heard here, and so not confirmed.
+    Ok(Answered { outcome, wait: Wait::default(), located: false })
 }

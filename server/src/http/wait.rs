@@ -1,17 +1,42 @@
-//! How long a client is ready to wait: `Prefer: wait=N`.
+//! How long an exchange may last, and how long its client is ready to wait: `Prefer: wait=N`.
 
 use std::time::Duration;
 
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderName, HeaderValue};
+use holdfast_protocol::limits::WAIT_SECONDS_MOST;
 use holdfast_protocol::wait_preference;
+use tokio::time::Instant;
+
+use crate::runs::Until;
 
 const PREFER: HeaderName = HeaderName::from_static("prefer");
 const PREFERENCE_APPLIED: HeaderName = HeaderName::from_static("preference-applied");
 
-/// The wait asked for, in seconds, within bounds.
+/// When the head of a request had been read; every wait counts from there.
 #[derive(Clone, Copy)]
+pub(super) struct Begun(pub(super) Instant);
+
+impl Begun {
+    /// Waits this long for an ask to settle, and as long as an exchange may last for any word.
+    pub(super) fn until(self, wait: Duration) -> Until {
+        let most = Duration::from_secs(WAIT_SECONDS_MOST.into());
+        Until { settled: self.0 + wait.min(most), told: self.0 + most }
+    }
+}
+
+impl<S: Sync> FromRequestParts<S> for Begun {
+    type Rejection = std::convert::Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Self::Rejection> {
+        // `frame` puts it there; without it, now is the earliest that is known.
+        Ok(parts.extensions.get().copied().unwrap_or_else(|| Self(Instant::now())))
+    }
+}
+
+/// The wait asked for, in seconds, within bounds.
+#[derive(Clone, Copy, Default)]
 pub(super) struct Wait(Option<u32>);
 
 impl Wait {

@@ -10,18 +10,19 @@ use super::end::End;
 use super::live::Live;
 use super::slots::Slot;
 use super::{Cancellation, Phase, Refusal, Runs, Submission};
-use crate::journal::{Accept, CancelledUnheard, Mark, Record, Start};
+use crate::journal::{Accept, CancelledUnheard, JournalError, Mark, Record, Start};
 
 impl Runs {
     /// The task behind a submission: from its admission to its settlement.
     pub(super) async fn admit(self, live: Arc<Live>, submission: Submission) {
-        let admission = self.admission(submission).await;
-        self.see_through(&live, admission).await;
+        let admission = AssertUnwindSafe(self.admission(submission)).catch_unwind().await;
+        self.see_through(&live, admission.unwrap_or_else(|_| Err(panicked()))).await;
     }
 
     /// The task behind the cancel of an id that nobody has under way.
     pub(super) async fn cancel_unheard(self, live: Arc<Live>, cancellation: Cancellation) {
-        let admission = self.cancelled_unheard(cancellation).await;
+        let admission = AssertUnwindSafe(self.cancelled_unheard(cancellation)).catch_unwind().await;
+        let admission = admission.unwrap_or_else(|_| Err(panicked()));
         self.see_through(&live, admission.map(|record| (record, None))).await;
     }
 
@@ -31,12 +32,13 @@ impl Runs {
         live: &Live,
         admission: Result<(Record, Option<Slot>), Refusal>,
     ) {
-        let registry = &self.0.registry;
+        // Also where something below panics: an id that nobody lets go of could never be asked again.
+        let release = self.0.registry.release_at_last(live.key());
         let (record, slot) = match admission {
             Ok(admitted) => admitted,
             Err(refusal) => {
                 // First, so that whoever hears of it can claim the id anew.
-                registry.release(live.key());
+                drop(release);
                 live.refuse(refusal);
                 return;
             }
@@ -50,7 +52,6 @@ impl Runs {
                 self.settle(live, End::panicked(&*self.0.provider)).await;
             }
         }
-        registry.release(live.key());
     }
 
     async fn admission(&self, submission: Submission) -> Result<(Record, Option<Slot>), Refusal> {
@@ -121,4 +122,9 @@ impl Runs {
         let provider = &self.0.provider;
         Start { provider: provider.name().to_owned(), billable: !provider.is_in_process() }
     }
+}
+
+/// The panic hook has logged where.
+fn panicked() -> Refusal {
+    Refusal::Journal(JournalError::Broken("an admission panicked".to_owned()))
 }

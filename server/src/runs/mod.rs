@@ -31,7 +31,7 @@ use holdfast_protocol::{Conversation, ConversationId, Outcome};
 use thiserror::Error;
 use tokio::sync::watch;
 use tokio::task::JoinSet;
-use tokio::time::{Instant, sleep_until, timeout};
+use tokio::time::{Instant, sleep_until, timeout_at};
 
 pub use submission::{Cancellation, Submission};
 
@@ -42,8 +42,14 @@ use crate::clock::Clock;
 use crate::journal::{ConversationKey, Journal, JournalError, Key};
 use crate::provider::Provider;
 
-/// How long the journal may take before whoever asked is told that nothing is certain.
-const PATIENCE: Duration = Duration::from_secs(20);
+/// How long somebody is ready to wait.
+#[derive(Clone, Copy, Debug)]
+pub struct Until {
+    /// For the ask to settle; then its outcome is told as it stands.
+    pub settled: Instant,
+    /// For any word at all: a journal that has not replied by then counts as failing.
+    pub told: Instant,
+}
 
 /// How runs behave.
 #[derive(Clone, Copy, Debug)]
@@ -144,11 +150,10 @@ impl Runs {
         self.0.phase.subscribe()
     }
 
-    /// Takes an ask, or attaches to it where its id is known, and waits for its end at most `wait`.
-    /// The outcome is durable as far as it says.
-    pub async fn submit(&self, submission: Submission, wait: Duration) -> Result<Outcome, Refusal> {
+    /// Takes an ask, or attaches to it where its id is known, and waits for its end. The outcome is
+    /// durable as far as it says.
+    pub async fn submit(&self, submission: Submission, until: Until) -> Result<Outcome, Refusal> {
         let key = submission.key;
-        let deadline = Instant::now() + wait;
         loop {
             let (live, is_mine) = match self.0.registry.claim(key) {
                 Claim::Mine(live) => {
@@ -157,7 +162,7 @@ impl Runs {
                 }
                 Claim::Theirs(live) => (live, false),
             };
-            match in_time(live.admitted()).await? {
+            match until.in_time(live.admitted()).await? {
                 Ok(()) => {}
                 Err(refusal) if is_mine => return Err(refusal),
                 // It was another submission that was refused; this one may fare better.
@@ -174,22 +179,21 @@ impl Runs {
             if !is_mine {
                 live.count_submission();
             }
-            return Ok(self.wait(&live, deadline).await);
+            return Ok(self.wait(&live, until).await);
         }
     }
 
-    /// What became of an ask, waiting for its end at most `wait`. Never starts or changes anything.
+    /// What became of an ask, waiting for its end. Never starts or changes anything.
     pub async fn look_up(
         &self,
         key: Key,
         conversation_id: ConversationId,
-        wait: Duration,
+        until: Until,
     ) -> Result<Outcome, Refusal> {
-        let deadline = Instant::now() + wait;
         let unknown = Outcome::unknown(key.request_id, conversation_id);
         let mut live = self.0.registry.get(key).filter(|live| live.is_admitted());
         if live.is_none() {
-            match in_time(self.0.journal.find(key)).await?? {
+            match until.in_time(self.0.journal.find(key)).await?? {
                 None => return Ok(unknown),
                 Some(record) if record.outcome.conversation_id != conversation_id => {
                     return Ok(unknown);
@@ -206,21 +210,20 @@ impl Runs {
         }
         match live {
             Some(live) if live.is_same_ask(conversation_id, None) => {
-                Ok(self.wait(&live, deadline).await)
+                Ok(self.wait(&live, until).await)
             }
             _ => Ok(unknown),
         }
     }
 
     /// Cancels an ask in whatever state it is, and returns what became of it, which may be what it
-    /// had settled as before. Waits at most `wait` for that.
+    /// had settled as before.
     pub async fn cancel(
         &self,
         cancellation: Cancellation,
-        wait: Duration,
+        until: Until,
     ) -> Result<Outcome, Refusal> {
         let key = cancellation.key;
-        let deadline = Instant::now() + wait;
         loop {
             let (live, is_mine) = match self.0.registry.claim(key) {
                 Claim::Mine(live) => {
@@ -231,7 +234,7 @@ impl Runs {
                 }
                 Claim::Theirs(live) => (live, false),
             };
-            match in_time(live.admitted()).await? {
+            match until.in_time(live.admitted()).await? {
                 Ok(()) => {}
                 Err(refusal) if is_mine => return Err(refusal),
                 Err(_) => continue,
@@ -240,7 +243,7 @@ impl Runs {
                 return Err(Refusal::Mismatch);
             }
             live.stop(Stop::Cancel);
-            return Ok(self.wait(&live, deadline).await);
+            return Ok(self.wait(&live, until).await);
         }
     }
 
@@ -250,26 +253,27 @@ impl Runs {
         key: ConversationKey,
         before: Option<u64>,
         limit: u32,
+        until: Until,
     ) -> Result<Option<Conversation>, Refusal> {
-        let page = in_time(self.0.journal.conversation(key, before, limit)).await??;
+        let page = until.in_time(self.0.journal.conversation(key, before, limit)).await??;
         let Some(mut conversation) = page else {
             return Ok(None);
         };
         for turn in conversation.turns.iter_mut().filter(|turn| !turn.status.is_settled()) {
             let key = Key::new(key.principal, turn.request_id);
-            *turn = self.look_up(key, turn.conversation_id, Duration::ZERO).await?;
+            *turn = self.look_up(key, turn.conversation_id, until).await?;
         }
         Ok(Some(conversation))
     }
 
     /// Waits until the ask has settled, the time is up, or the server is about to end.
-    async fn wait(&self, live: &Live, deadline: Instant) -> Outcome {
+    async fn wait(&self, live: &Live, until: Until) -> Outcome {
         let mut phase = self.0.phase.subscribe();
         tokio::select! {
             biased;
             () = live.settled() => {}
             _ = phase.wait_for(|phase| *phase == Phase::Closed) => {}
-            () = sleep_until(deadline) => {}
+            () = sleep_until(until.settled) => {}
         }
         live.outcome()
     }
@@ -282,8 +286,10 @@ impl Runs {
     }
 }
 
-/// Waits for the journal: a disk that hangs is a disk that fails.
-async fn in_time<T>(reply: impl Future<Output = T>) -> Result<T, JournalError> {
-    let late = |_| JournalError::Unavailable("no reply in time".to_owned());
-    timeout(PATIENCE, reply).await.map_err(late)
+impl Until {
+    /// Waits for the journal: a disk that hangs is a disk that fails.
+    async fn in_time<T>(self, reply: impl Future<Output = T>) -> Result<T, JournalError> {
+        let late = |_| JournalError::Unavailable("no reply in time".to_owned());
+        timeout_at(self.told, reply).await.map_err(late)
+    }
 }

@@ -23,6 +23,18 @@ pub(super) enum Claim {
     Theirs(Arc<Live>),
 }
 
+/// Forgets an ask when dropped.
+pub(super) struct Release<'a> {
+    registry: &'a Registry,
+    key: Key,
+}
+
+impl Drop for Release<'_> {
+    fn drop(&mut self) {
+        self.registry.lock().remove(&self.key);
+    }
+}
+
 impl Registry {
     /// Claims an id.
     pub(super) fn claim(&self, key: Key) -> Claim {
@@ -36,9 +48,10 @@ impl Registry {
         self.lock().get(&key).cloned()
     }
 
-    /// Forgets an ask that has settled or was refused; the journal knows the rest.
-    pub(super) fn release(&self, key: Key) {
-        self.lock().remove(&key);
+    /// Forgets an ask when the result is dropped: once it has settled or was refused. The journal
+    /// knows the rest.
+    pub(super) const fn release_at_last(&self, key: Key) -> Release<'_> {
+        Release { registry: self, key }
     }
 
     pub(super) fn all(&self) -> Vec<Arc<Live>> {

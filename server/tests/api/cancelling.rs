@@ -15,6 +15,7 @@ async fn a_running_ask_is_hung_up_on_and_keeps_its_text() {
     let (waiting, cancelled, ()) =
         tokio::join!(server.look_up(&body, 25), server.cancel(&body), held.hung_up());
     let outcome = cancelled.outcome(200, "cancelled");
+    assert_eq!(cancelled.header("preference-applied"), None);
     assert_eq!(outcome["answer"]["text"], "half an ans");
     assert_eq!(outcome["receipt"]["provider_calls"], 1);
     assert!(outcome.get("error").is_none());

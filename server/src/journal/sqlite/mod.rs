@@ -107,9 +107,9 @@ impl SqliteJournal {
     }
 
     async fn end(&self) {
-        drop(self.commands.lock().unwrap_or_else(PoisonError::into_inner).take());
-        // The last connection to close writes the log back, and only the writer can.
+        // First, for the last connection to close writes the log back, and only the writer can.
         self.readers.close();
+        drop(self.commands.lock().unwrap_or_else(PoisonError::into_inner).take());
         let ended = self.ended.lock().unwrap_or_else(PoisonError::into_inner).take();
         if let Some(ended) = ended {
             // An error means that the writer is gone already.

@@ -1,6 +1,6 @@
 //! The store suite on this backend, and what only this backend has: the folder, the pump, the epoch.
 
-#![expect(clippy::unwrap_used, reason = "tests")]
+#![expect(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
 use std::fs;
 use std::path::Path;
@@ -231,8 +231,28 @@ async fn a_full_disk_fails_the_whole_group_and_the_next_one_after_it_heals() {
     assert!(matches!(one_done.await.unwrap(), Err(JournalError::Unavailable(_))));
     assert!(matches!(two_done.await.unwrap(), Err(JournalError::Unavailable(_))));
     assert!(journal.find(ask(&journal, 1, 1).key).await.unwrap().is_none());
+    let doubtful = writer.doubtful().unwrap();
+    assert!(doubtful.contains(&ask(&journal, 1, 1).key), "nobody knows what it left");
 
     // A new connection has no such limit: the disk has room again.
+    let again = ask(&journal, 1, 1);
+    let (one, one_done) = command(move |write| asks::accept(write, &again));
+    writer.pump(vec![one]);
+    assert!(matches!(one_done.await.unwrap(), Ok(Accept::New(_))));
+    assert_eq!(writer.doubtful(), None);
+}
+
+#[tokio::test]
+async fn a_command_that_panics_fails_its_group_and_not_the_writer() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut writer = writer(folder.path());
+    let journal = journal(folder.path());
+    let first = ask(&journal, 1, 1);
+    let (one, one_done) = command(move |write| asks::accept(write, &first));
+    let (bad, bad_done) = command(|_| -> rusqlite::Result<()> { panic!("as the test wants it") });
+    writer.pump(vec![one, bad]);
+    assert!(matches!(one_done.await.unwrap(), Err(JournalError::Broken(_))));
+    assert!(matches!(bad_done.await.unwrap(), Err(JournalError::Broken(_))));
     let again = ask(&journal, 1, 1);
     let (one, one_done) = command(move |write| asks::accept(write, &again));
     writer.pump(vec![one]);

@@ -12,6 +12,7 @@
 //! callers were told that they were not accepted.
 
 use std::fs::File;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -106,10 +107,19 @@ impl Writer {
         self.doubt = Some(asks);
     }
 
+    /// The asks that a failed group may have left.
+    #[cfg(test)]
+    pub(super) fn doubtful(&self) -> Option<&[Key]> {
+        self.doubt.as_deref()
+    }
+
     /// Applies a group in one transaction and replies to each of its commands.
     pub(super) fn pump(&mut self, mut group: Vec<Box<dyn Command>>) {
         let mut born = Vec::new();
-        let end = self.commit(&mut group, &mut born);
+        // A fault in one command must not end the writing of all others for ever. What it left
+        // half-done goes with its connection, which doubt replaces.
+        let end = catch_unwind(AssertUnwindSafe(|| self.commit(&mut group, &mut born)))
+            .unwrap_or_else(|_| Err(JournalError::Broken("a command panicked".to_owned())));
         if let Err(error) = &end {
             tracing::error!(%error, commands = group.len(), "a group of writes failed");
             self.doubt.get_or_insert_default().append(&mut born);

@@ -159,7 +159,9 @@ impl Spawned {
     /// Cancels an ask, without bringing it along.
     pub(crate) async fn cancel(&self, ask: &Value) -> Reply {
         let path = format!("/api/v1/requests/{}/cancel", text(ask, "request_id"));
-        self.post(&path, &json!({"conversation_id": ask["conversation_id"]})).await
+        let body = json!({"conversation_id": ask["conversation_id"]}).to_string();
+        let request = post(&path).header("prefer", "wait=0");
+        self.send(request.body(Body::from(body)).unwrap()).await
     }
 
     pub(crate) async fn conversation(&self, ask: &Value) -> Value {

@@ -21,6 +21,8 @@ pub(crate) struct Faulty {
     pub(crate) lies_about_settling: AtomicBool,
     /// Nothing comes back at all.
     pub(crate) hangs: AtomicBool,
+    /// A fault in the journal's own code.
+    pub(crate) panics: AtomicBool,
 }
 
 impl Faulty {
@@ -31,10 +33,12 @@ impl Faulty {
             no_reads: AtomicBool::new(false),
             lies_about_settling: AtomicBool::new(false),
             hangs: AtomicBool::new(false),
+            panics: AtomicBool::new(false),
         }
     }
 
     async fn reading(&self) -> Result<()> {
+        assert!(!self.panics.load(Ordering::Relaxed), "as the test wants it");
         if self.hangs.load(Ordering::Relaxed) {
             std::future::pending::<()>().await;
         }
