@@ -151,7 +151,8 @@ impl CancelBody {
         let conversation_id = id(fields, "conversation_id", Code::InvalidConversationId)?;
         let ask = match fields.get("ask") {
             None | Some(Value::Null) => None,
-            Some(ask) => Some(AskBody::from_json(ask)?),
+            Some(ask @ Value::Object(_)) => Some(AskBody::from_json(ask)?),
+            Some(_) => return Err(AskError::field("ask", "must be an object.")),
         };
         if let Some(ask) = &ask
             && (ask.request_id, ask.conversation_id) != (request_id, conversation_id)
@@ -324,5 +325,10 @@ mod tests {
         let value = json!({"conversation_id": body.conversation_id, "ask": body});
         assert!(CancelBody::from_json(body.request_id, &value).is_ok());
         assert_eq!(CancelBody::from_json(other, &value).unwrap_err().code, Code::InvalidField);
+        for wrong in [json!("x"), json!([]), json!(1)] {
+            let value = json!({"conversation_id": body.conversation_id, "ask": wrong});
+            let error = CancelBody::from_json(body.request_id, &value).unwrap_err();
+            assert_eq!(error.code, Code::InvalidField, "{wrong}");
+        }
     }
 }

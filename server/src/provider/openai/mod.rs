@@ -227,7 +227,14 @@ impl Provider for OpenAi {
                 Ok(Progress::Done) => answer.close(pieces),
                 Err(fault) => Err(fault),
             };
-            return end.map_err(|fault| self.failures.fault(&fault, answer.usage()));
+            return match end {
+                // A server that does not say which model answered was asked for this one.
+                Ok(answered) => {
+                    let asked = Some(model).filter(|name| name != catalog::UNNAMED);
+                    Ok(Generated { model: answered.model.or(asked), ..answered })
+                }
+                Err(fault) => Err(self.failures.fault(&fault, answer.usage())),
+            };
         }
     }
 }

@@ -74,7 +74,8 @@ async fn a_whole_reply_is_an_answer_too() {
 async fn done_alone_ends_an_answer() {
     let sent = format!("{HEAD}{}{DONE}", delta("a"));
     let (text, end) = ask_mock(vec![Step::send(sent), Step::Hang]).await;
-    assert_eq!((text.as_str(), end), ("a", Ok(Generated::default())));
+    let end = end.map(|generated| (generated.model, generated.finish));
+    assert_eq!((text.as_str(), end), ("a", Ok((Some("m".to_owned()), None))));
 }
 
 #[tokio::test]

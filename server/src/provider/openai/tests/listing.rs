@@ -40,7 +40,7 @@ async fn the_first_model_of_a_local_server_is_asked() {
     let provider = OpenAi::new(unnamed(&mock)).unwrap();
     assert_eq!(provider.models()[0].name, "default");
     for _ in 0..2 {
-        assert_eq!(ask(&provider).await.1, Ok(stopped()));
+        assert_eq!(ask(&provider).await.1, Ok(stopped_as(Some("gemma"))));
     }
     let names: Vec<_> =
         provider.models().into_iter().map(|model| (model.name, model.default)).collect();
@@ -69,7 +69,7 @@ async fn discovery_happens_once_in_the_background() {
     let seen = mock.until(|seen| seen.requests.len() == 1).await;
     assert!(seen.requests[0].starts_with("GET /v1/models HTTP/1.1\r\n"), "{seen:?}");
     assert_eq!(header(&seen.requests[0], "authorization"), Some(format!("Bearer {KEY}").as_str()));
-    assert_eq!(ask(&provider).await.1, Ok(stopped()));
+    assert_eq!(ask(&provider).await.1, Ok(stopped_as(Some("gemma"))));
     assert_eq!(asked(&mock.seen()), ["gemma"]);
 }
 
@@ -84,7 +84,7 @@ async fn a_server_without_a_list_is_asked_by_the_placeholder() {
     ] {
         let mock = listing(vec![Step::send(list)]).await;
         let provider = OpenAi::new(unnamed(&mock)).unwrap();
-        assert_eq!(ask(&provider).await.1, Ok(stopped()));
+        assert_eq!(ask(&provider).await.1, Ok(stopped_as(None)));
         assert_eq!(asked(&mock.seen()), ["default"]);
         assert_eq!(state(&provider), ModelState::Ready);
     }
@@ -94,12 +94,12 @@ async fn a_server_without_a_list_is_asked_by_the_placeholder() {
 async fn a_list_without_end_is_bounded() {
     let flood = Step::Repeat(vec![b' '; 8192], Duration::ZERO);
     let mock = listing(vec![Step::send("HTTP/1.1 200 OK\r\n\r\n["), flood]).await;
-    assert_eq!(ask(&OpenAi::new(unnamed(&mock)).unwrap()).await.1, Ok(stopped()));
+    assert_eq!(ask(&OpenAi::new(unnamed(&mock)).unwrap()).await.1, Ok(stopped_as(None)));
 
     let mock = listing(vec![Step::Hang]).await;
     let mut config = unnamed(&mock);
     config.timeouts.aside = MOMENT;
-    assert_eq!(ask(&OpenAi::new(config).unwrap()).await.1, Ok(stopped()));
+    assert_eq!(ask(&OpenAi::new(config).unwrap()).await.1, Ok(stopped_as(None)));
 }
 
 #[tokio::test]
@@ -107,7 +107,7 @@ async fn a_list_is_not_fetched_by_redirect() {
     let elsewhere = serving(json!({"data": [{"id": "stolen"}]})).await;
     let fields = format!("Location: {}/v1/models\r\n", elsewhere.url());
     let mock = listing(vec![Step::send(reply("302 Found", &fields, ""))]).await;
-    assert_eq!(ask(&OpenAi::new(unnamed(&mock)).unwrap()).await.1, Ok(stopped()));
+    assert_eq!(ask(&OpenAi::new(unnamed(&mock)).unwrap()).await.1, Ok(stopped_as(None)));
     assert_eq!(elsewhere.seen().connections, 0);
 }
 

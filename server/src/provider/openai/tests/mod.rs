@@ -91,8 +91,14 @@ async fn ask_mock(steps: Vec<Step>) -> (String, Result<Generated, ProviderError>
     ask(&provider(&Mock::new(steps).await)).await
 }
 
+/// An end by the model that was asked for, as no reply of the mock names one.
 fn stopped() -> Generated {
-    Generated { finish: Some(Finish::Stop), ..Generated::default() }
+    stopped_as(Some("m"))
+}
+
+fn stopped_as(model: Option<&str>) -> Generated {
+    let model = model.map(str::to_owned);
+    Generated { model, finish: Some(Finish::Stop), ..Generated::default() }
 }
 
 fn state(provider: &OpenAi) -> ModelState {
