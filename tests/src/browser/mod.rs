@@ -213,7 +213,11 @@ impl Browser {
         });
         self.cdp("Emulation.setDeviceMetricsOverride", metrics).await;
         let scheme = if dark { "dark" } else { "light" };
-        let media = json!({"features": [{"name": "prefers-color-scheme", "value": scheme}]});
+        // Without motion, so that a picture shows how it is and not how it becomes.
+        let media = json!({"features": [
+            {"name": "prefers-color-scheme", "value": scheme},
+            {"name": "prefers-reduced-motion", "value": "reduce"},
+        ]});
         self.cdp("Emulation.setEmulatedMedia", media).await;
     }
 
