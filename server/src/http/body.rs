@@ -7,8 +7,8 @@ use axum::extract::{FromRequest, Request};
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use futures_util::StreamExt as _;
-use holdfast_protocol::Code;
-use serde_json::Value;
+use holdfast_protocol::{Code, Problem};
+use serde_json::{Value, json};
 use tokio::time::{Instant, timeout, timeout_at};
 
 use super::Site;
@@ -91,10 +91,11 @@ async fn read(
             Err(too_large(limit))
         }
         Ok(Ok(())) => Ok(bytes),
-        // The client broke off: nobody will read this.
-        Ok(Err(status)) => Err(status.into_response()),
-        // No code: it is the network's fault, and the same may be sent again.
-        Err(_) => Err((StatusCode::REQUEST_TIMEOUT, [(header::RETRY_AFTER, "1")]).into_response()),
+        Ok(Err(status)) => Err(uncoded(status, "The body ended early.").into_response()),
+        Err(_) => {
+            let late = uncoded(StatusCode::REQUEST_TIMEOUT, "The body did not arrive in time.");
+            Err(([(header::RETRY_AFTER, "1")], late).into_response())
+        }
     }
 }
 
@@ -115,4 +116,16 @@ async fn linger(stream: &mut BodyDataStream) {
 fn too_large(limit: usize) -> Response {
     let detail = format!("The body is larger than {limit} bytes.");
     Fault::new(Code::TooLarge, detail).into_response()
+}
+
+/// A problem that is the network's: it has no code, for it says nothing about what was sent, and the
+/// same may be sent again.
+fn uncoded(status: StatusCode, detail: &str) -> impl IntoResponse {
+    let problem = json!({
+        "type": "about:blank",
+        "title": status.canonical_reason(),
+        "status": status.as_u16(),
+        "detail": detail,
+    });
+    (status, [(header::CONTENT_TYPE, Problem::MEDIA_TYPE)], problem.to_string())
 }

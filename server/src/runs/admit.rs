@@ -7,6 +7,7 @@ use futures_util::FutureExt as _;
 
 use super::classify::{Verdict, verdict};
 use super::end::End;
+use super::line::Place;
 use super::live::Live;
 use super::slots::Slot;
 use super::{Cancellation, Phase, Refusal, Runs, Submission};
@@ -43,14 +44,38 @@ impl Runs {
                 return;
             }
         };
+        let place = self.publish(live, &record);
+        self.run_out(live, &record, place, slot).await;
+    }
+
+    /// Lets everybody see an ask as the journal has it. An unsettled one stands in its line before
+    /// anybody can ask how many are before it.
+    pub(super) fn publish(&self, live: &Live, record: &Record) -> Option<Place> {
+        let unsettled = (record.mark != Mark::Settled).then_some(record.outcome.seq).flatten();
+        let place = unsettled.map(|seq| self.0.registry.lines.enter(record.conversation(), seq));
+        if let Some(place) = &place {
+            live.stand(place.position());
+        }
         live.know(record.outcome.clone(), record.fingerprint, record.submissions);
-        if record.mark != Mark::Settled {
-            let run = AssertUnwindSafe(self.conduct(live, &record, slot));
-            if run.catch_unwind().await.is_err() {
-                // The panic hook has logged where. An ask must not be left running with nobody
-                // running it.
-                self.settle(live, End::panicked(&*self.0.provider)).await;
-            }
+        place
+    }
+
+    /// Runs an ask that was published to its end, if it has none yet.
+    pub(super) async fn run_out(
+        &self,
+        live: &Live,
+        record: &Record,
+        place: Option<Place>,
+        slot: Option<Slot>,
+    ) {
+        if record.mark == Mark::Settled {
+            return;
+        }
+        let run = AssertUnwindSafe(self.conduct(live, record, place, slot));
+        if run.catch_unwind().await.is_err() {
+            // The panic hook has logged where. An ask must not be left running with nobody
+            // running it.
+            self.settle(live, End::panicked(&*self.0.provider)).await;
         }
     }
 

@@ -62,9 +62,12 @@ impl Runs {
         for record in waiting {
             if let Claim::Mine(live) = self.0.registry.claim(record.key()) {
                 let runs = self.clone();
-                // Before anybody can look: they meet it as the journal has it.
-                live.know(record.outcome.clone(), record.fingerprint, record.submissions);
-                self.spawn(async move { runs.see_through(&live, Ok((record, None))).await });
+                // Before anybody can look.
+                let place = self.publish(&live, &record);
+                self.spawn(async move {
+                    let _release = runs.0.registry.release_at_last(live.key());
+                    runs.run_out(&live, &record, place, None).await;
+                });
             }
         }
         self.0.phase.send_if_modified(|phase| {

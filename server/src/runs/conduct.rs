@@ -33,13 +33,17 @@ enum Turn {
 
 impl Runs {
     /// Runs an unsettled ask to its end. `slot` is there if it is marked as calling already.
-    pub(super) async fn conduct(&self, live: &Live, record: &Record, slot: Option<Slot>) {
-        let Some(asked) = Asked::of(record) else {
+    pub(super) async fn conduct(
+        &self,
+        live: &Live,
+        record: &Record,
+        place: Option<Place>,
+        slot: Option<Slot>,
+    ) {
+        let (Some(asked), Some(place)) = (Asked::of(record), place) else {
             // The store has a rule that every unsettled ask has its question.
             return self.settle(live, End::unreadable()).await;
         };
-        let place = self.0.registry.lines.enter(asked.conversation, asked.seq);
-        live.stand(place.position());
         let turn = if let Some(slot) = slot {
             Turn::Begun(slot)
         } else {

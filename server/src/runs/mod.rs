@@ -199,13 +199,16 @@ impl Runs {
                     return Ok(unknown);
                 }
                 Some(record) if record.outcome.status.is_settled() => return Ok(record.outcome),
-                // It was accepted, or settled, while the journal was being read.
-                Some(record) => {
-                    live = self.0.registry.get(key).filter(|live| live.is_admitted());
-                    if live.is_none() {
-                        return Ok(record.outcome);
+                // It was accepted while the journal was being read: whoever has it is about to know.
+                Some(record) => match self.0.registry.get(key) {
+                    None => return Ok(record.outcome),
+                    Some(found) => {
+                        if until.in_time(found.admitted()).await?.is_err() {
+                            return Ok(unknown);
+                        }
+                        live = Some(found);
                     }
-                }
+                },
             }
         }
         match live {

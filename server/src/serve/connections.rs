@@ -11,9 +11,8 @@ use tokio::sync::watch;
 use tokio::task::JoinSet;
 use tokio::time::sleep;
 
-/// How long a connection may stay without a whole request head: longer than the idle connections of
-/// common proxies, so that it is they who close.
-const IDLE: Duration = Duration::from_secs(75);
+/// How long a connection may stay without a whole request head, idle or in the middle of one.
+const HEAD: Duration = Duration::from_secs(25);
 /// How long to wait when the system has no more file descriptors.
 const EXHAUSTED: Duration = Duration::from_millis(100);
 
@@ -51,7 +50,7 @@ async fn connection(stream: TcpStream, router: Router, mut stopping: watch::Rece
     let _ = stream.set_nodelay(true);
     let connection = http1::Builder::new()
         .timer(TokioTimer::new())
-        .header_read_timeout(IDLE)
+        .header_read_timeout(HEAD)
         .serve_connection(TokioIo::new(stream), TowerToHyperService::new(router));
     tokio::pin!(connection);
     let stop = async { _ = stopping.wait_for(|stop| *stop).await };

@@ -330,3 +330,25 @@ async fn leaving_at_any_point_changes_nothing_about_the_run() {
         assert_eq!(server.provider.calls_of(&id(1)), 1);
     }
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_body_that_stalls_or_breaks_off_is_the_networks_fault() {
+    use axum::body::Bytes;
+    use futures_util::{StreamExt as _, stream};
+    let server = spawn().await;
+    let half = || stream::iter([Ok::<_, std::io::Error>(Bytes::from_static(b"{"))]);
+    let started = tokio::time::Instant::now();
+    let stalled = half().chain(stream::pending());
+    let reply = raw(&server, &[JSON], Body::from_stream(stalled)).await;
+    assert_eq!((reply.status.as_u16(), started.elapsed().as_secs()), (408, 20));
+    assert_eq!(reply.header("retry-after"), Some("1"));
+    let broken = half().chain(stream::iter([Err(std::io::Error::other("gone"))]));
+    let broken = raw(&server, &[JSON], Body::from_stream(broken)).await;
+    assert_eq!(broken.status.as_u16(), 400);
+    for reply in [reply, broken] {
+        assert_eq!(reply.header("content-type"), Some("application/problem+json"));
+        let problem = reply.json();
+        assert_eq!(problem["status"], reply.status.as_u16());
+        assert!(problem.get("code").is_none(), "nothing was refused: {problem}");
+    }
+}

@@ -68,3 +68,24 @@ async fn asks_cancels_and_lookups_all_at_once_agree_on_one_outcome_each() {
         assert_eq!(seqs, (1..=ASKS).map(|seq| Value::from(seq as u64)).collect::<Vec<_>>());
     }
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn whoever_waits_is_told_how_many_are_before() {
+    let server = Arc::new(spawn_threaded().await);
+    let mut asks = Vec::new();
+    for conversation in 1..=6 {
+        let first = ask_in(conversation, conversation * 100, "hold");
+        server.ask(&first, 0).await.outcome(202, "pending");
+        for number in 1..=20 {
+            let server = Arc::clone(&server);
+            let body = ask_in(conversation, conversation * 100 + number, "Next?");
+            asks.push(tokio::spawn(async move { server.ask(&body, 0).await.json() }));
+        }
+    }
+    for ask in join_all(asks).await {
+        let outcome = ask.unwrap();
+        assert_eq!(outcome["state"], "accepted");
+        assert!(outcome["queue"].as_u64().is_some_and(|queue| queue >= 1), "{outcome}");
+    }
+    server.app.abort().await;
+}
