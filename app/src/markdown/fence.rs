@@ -1,4 +1,4 @@
-//! Fences of code blocks (CommonMark 0.31 § 4.5).
+//! Fences of code blocks (`CommonMark` 0.31 § 4.5).
 
 use super::Line;
 

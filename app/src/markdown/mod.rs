@@ -97,8 +97,6 @@ fn unquoted(source: &str, line: &Line) -> Option<Line> {
 
 #[cfg(test)]
 mod tests {
-    #![expect(clippy::indexing_slicing, reason = "tests")]
-
     use super::*;
 
     fn written(source: &str, block: &Block) -> String {

@@ -1,4 +1,4 @@
-//! Code spans inside a line (CommonMark 0.31 § 6.1).
+//! Code spans inside a line (`CommonMark` 0.31 § 6.1).
 
 use std::ops::Range;
 
@@ -63,8 +63,6 @@ fn stripped(source: &str, range: Range<usize>) -> Range<usize> {
 
 #[cfg(test)]
 mod tests {
-    #![expect(clippy::indexing_slicing, reason = "tests")]
-
     use super::*;
 
     fn read(source: &str) -> Vec<String> {

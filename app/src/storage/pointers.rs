@@ -108,7 +108,7 @@ mod tests {
                         "question": "Why?"},
             })
         };
-        Pointers::parse(&serde_json::Value::from_iter(ids.iter().map(entry)).to_string())
+        Pointers::parse(&ids.iter().map(entry).collect::<serde_json::Value>().to_string())
     }
 
     #[test]

@@ -161,9 +161,9 @@ mod tests {
         match piece {
             Piece::Quote(pieces) => format!("> {}", pieces.iter().map(written).collect::<String>()),
             Piece::Paragraph(fragments) | Piece::Code { code: fragments, .. } => {
-                let write = |fragment: &Fragment| match fragment.is_archived {
-                    true => fragment.text.clone(),
-                    false => format!("[{}]", fragment.text),
+                let write = |fragment: &Fragment| {
+                    let text = &fragment.text;
+                    if fragment.is_archived { text.clone() } else { format!("[{text}]") }
                 };
                 fragments.iter().map(write).collect()
             }
@@ -179,7 +179,7 @@ mod tests {
         let source = "one `two` three\n\n```\nfour\n```";
         assert_eq!(all(source, None), ["one two three", "four"]);
         assert_eq!(all(source, Some(5)), ["one [two][ three]", "[four]"]);
-        assert_eq!(all(source, Some(7)), ["one t[wo][ three]", "[four]"]);
+        assert_eq!(all(source, Some(6)), ["one t[wo][ three]", "[four]"]);
         assert_eq!(all(source, Some(23)), ["one two three", "fo[ur]"]);
         assert_eq!(all(source, Some(0)), ["[one ][two][ three]", "[four]"]);
     }
