@@ -65,7 +65,7 @@ async fn asks_cancels_and_lookups_all_at_once_agree_on_one_outcome_each() {
         let turns = server.conversation(&ask_in(conversation, 1, "")).await["turns"].clone();
         let seqs: Vec<_> =
             turns.as_array().unwrap().iter().map(|turn| turn["seq"].clone()).collect();
-        assert_eq!(seqs, (1..=ASKS).map(|seq| Value::from(seq as u64)).collect::<Vec<_>>());
+        assert_eq!(seqs, (1..=ASKS).map(|seq| serde_json::json!(seq)).collect::<Vec<_>>());
     }
 }
 

@@ -17,7 +17,7 @@ fn options(folder: &Path, drive: Drive) -> Options {
 }
 
 struct Folder {
-    folder: TempDir,
+    path: TempDir,
     drive: Drive,
     journal: Arc<SqliteJournal>,
 }
@@ -26,7 +26,7 @@ impl Folder {
     fn new(drive: Drive) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let journal = Arc::new(SqliteJournal::open(&options(folder.path(), drive)).unwrap());
-        Self { folder, drive, journal }
+        Self { path: folder, drive, journal }
     }
 }
 
@@ -37,7 +37,7 @@ impl Store for Folder {
 
     async fn reopen(&mut self) {
         self.journal.close().await;
-        let options = options(self.folder.path(), self.drive);
+        let options = options(self.path.path(), self.drive);
         self.journal = Arc::new(SqliteJournal::open(&options).unwrap());
     }
 }
@@ -73,9 +73,9 @@ fn contents(folder: &Path) -> Vec<(String, Vec<u8>)> {
 #[tokio::test]
 async fn a_second_process_is_refused_and_the_folder_is_free_after_the_first() {
     let mut store = Folder::new(Drive::Thread);
-    let before = contents(store.folder.path());
-    assert!(refusal(store.folder.path()).contains("another holdfast process"));
-    assert_eq!(contents(store.folder.path()), before);
+    let before = contents(store.path.path());
+    assert!(refusal(store.path.path()).contains("another holdfast process"));
+    assert_eq!(contents(store.path.path()), before);
     store.reopen().await;
     store.journal.abandon().await;
     store.reopen().await;
@@ -89,8 +89,7 @@ async fn a_closed_archive_is_one_file() {
         store.journal.accept(record.clone()).await.unwrap();
         store.journal.find(record.key).await.unwrap();
         store.journal.close().await;
-        let names: Vec<_> =
-            contents(store.folder.path()).into_iter().map(|(name, _)| name).collect();
+        let names: Vec<_> = contents(store.path.path()).into_iter().map(|(name, _)| name).collect();
         assert_eq!(names.len(), 2, "the archive and the lock: {names:?}");
     }
 }
@@ -116,14 +115,14 @@ async fn what_is_no_archive_is_refused_untouched() {
 async fn a_newer_archive_is_refused_untouched() {
     let mut store = Folder::new(Drive::Task);
     store.journal.close().await;
-    let file = store.folder.path().join(FILE);
+    let file = store.path.path().join(FILE);
     let connection = Connection::open(&file).unwrap();
     connection.execute_batch("PRAGMA journal_mode = DELETE; PRAGMA user_version = 999").unwrap();
     drop(connection);
-    let before = contents(store.folder.path());
-    let sentence = refusal(store.folder.path());
+    let before = contents(store.path.path());
+    let sentence = refusal(store.path.path());
     assert!(sentence.contains("written by a newer holdfast (format 999"), "{sentence}");
-    assert_eq!(contents(store.folder.path()), before);
+    assert_eq!(contents(store.path.path()), before);
     Connection::open(&file).unwrap().execute_batch("PRAGMA user_version = 1").unwrap();
     store.reopen().await;
 }
