@@ -22,6 +22,7 @@ pub(crate) fn build(workspace: &Workspace, tools: &Tools) -> Result<()> {
         .map(|lock| Lock::take(&lock, "build a page"))
         .into_iter()
         .collect::<Result<Vec<_>>>()?;
+    forget_other_clones(&target, &workspace.root)?;
     let mut trunk = workspace.command("trunk");
     tools
         .offer(&mut trunk)
@@ -40,6 +41,30 @@ pub(crate) fn build(workspace: &Workspace, tools: &Tools) -> Result<()> {
         return Err(Failure::new(format!("Trunk wrote no index.html into {}", dist.display())));
     }
     mirror(&dist, &workspace.page())
+}
+
+/// Cargo names the workspace's own crates alike in every clone and tells their age by the clock, so
+/// that what another clone built last could pass for this one's. Their fingerprints go when the
+/// clone changes; what all clones share stays.
+fn forget_other_clones(target: &Path, root: &Path) -> Result<()> {
+    let stamp = target.join("last-clone");
+    let root = root.display().to_string();
+    if fs::read_to_string(&stamp).is_ok_and(|last| last == root) {
+        return Ok(());
+    }
+    let fingerprints = target.join("wasm32-unknown-unknown/wasm-release/.fingerprint");
+    if fingerprints.is_dir() {
+        let reading = fs::read_dir(&fingerprints);
+        for entry in reading.doing(format_args!("read {}", fingerprints.display()))? {
+            let entry = entry.doing(format_args!("read {}", fingerprints.display()))?;
+            if entry.file_name().to_string_lossy().starts_with("holdfast-") {
+                let dir = entry.path();
+                fs::remove_dir_all(&dir).doing(format_args!("remove {}", dir.display()))?;
+            }
+        }
+    }
+    fs::create_dir_all(target).doing(format_args!("create {}", target.display()))?;
+    fs::write(&stamp, root).doing(format_args!("write {}", stamp.display()))
 }
 
 /// Makes `to` hold what `from` holds, and touches only what differs.
@@ -92,6 +117,23 @@ mod tests {
     #![expect(clippy::unwrap_used, reason = "tests")]
 
     use super::*;
+
+    #[test]
+    fn another_clones_crates_are_built_anew_and_what_is_shared_is_not() {
+        let dir = env::temp_dir().join(format!("xtask-clones-{}", std::process::id()));
+        let fingerprints = dir.join("wasm32-unknown-unknown/wasm-release/.fingerprint");
+        let (own, shared) = (fingerprints.join("holdfast-app-1"), fingerprints.join("leptos-1"));
+        for clone in ["/one", "/two"] {
+            fs::create_dir_all(&own).unwrap();
+            fs::create_dir_all(&shared).unwrap();
+            forget_other_clones(&dir, Path::new(clone)).unwrap();
+            assert!(!own.exists() && shared.exists(), "{clone}");
+            fs::create_dir_all(&own).unwrap();
+            forget_other_clones(&dir, Path::new(clone)).unwrap();
+            assert!(own.exists(), "the same clone again");
+        }
+        fs::remove_dir_all(dir).unwrap();
+    }
 
     #[test]
     fn mirrors_and_touches_only_what_differs() {
