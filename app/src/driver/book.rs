@@ -36,8 +36,12 @@ impl Book {
         let never_sent = turn.trouble == Some(Trouble::NeverSent);
         let in_view = view == Some(turn.conversation_id);
         let request_id = turn.request_id;
+        // What comes to rest without a place of its own stays behind what was there by then.
+        let here = turn.conversation_id;
+        let last = self.entries.iter().filter(|it| it.conversation_id == here);
+        let rested = at_rest.then(|| last.filter_map(|it| it.seq).max().unwrap_or(0));
         if let Some(entry) = self.find(request_id) {
-            entry.seq = turn.seq.or(entry.seq);
+            entry.seq = turn.seq.or(entry.seq).or(rested);
             entry.missed = !in_view && (entry.missed || !entry.at_rest);
             entry.at_rest = at_rest;
             entry.never_sent = never_sent;
@@ -191,6 +195,20 @@ mod tests {
 
     fn ids(cells: &[TurnCell]) -> Vec<RequestId> {
         cells.iter().map(|cell| cell.request_id).collect()
+    }
+
+    #[test]
+    fn a_refused_turn_stays_where_it_was_refused() {
+        let mut book = Book::default();
+        let view = Some(id(9));
+        let mut refused = turn(2, 9, None, Status::Pending);
+        refused.status = TurnStatus::Sending;
+        book.show(turn(1, 9, Some(1), Status::Completed), 0, view);
+        book.show(refused.clone(), 0, view);
+        refused.status = TurnStatus::Refused;
+        book.show(refused, 0, view);
+        book.show(turn(3, 9, Some(2), Status::Completed), 0, view);
+        assert_eq!(ids(&book.turns(view)), [id(1), id(2), id(3)]);
     }
 
     #[test]

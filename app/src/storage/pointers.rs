@@ -47,7 +47,10 @@ impl PointerStore {
             Some(text) => Area::Session.put_text(PENDING, text),
             None => Area::Session.remove(PENDING),
         };
-        if stored.is_ok() {
+        // Storage that cannot be read is no better than storage that cannot be written: only what
+        // comes back is kept.
+        let is_kept = stored.is_ok() && Area::Session.text(PENDING).is_ok_and(|held| held == text);
+        if is_kept {
             // An older copy in the history would bring back what has settled since.
             if self.fallback.take().is_some() {
                 history::put(None);
