@@ -62,7 +62,7 @@ impl Drop for Running<'_> {
 
 #[async_trait]
 impl Provider for Model {
-    fn name(&self) -> &str {
+    fn name(&self) -> &'static str {
         "simulated"
     }
 

@@ -9,6 +9,7 @@
 mod page;
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 
 use holdfast_protocol::reply::{Exchange, Verdict};
 use holdfast_protocol::{Code, RequestId, Status};
@@ -30,8 +31,8 @@ impl Server {
     fn arrive(&mut self, sending: &Sending) {
         match sending.kind {
             Exchange::Ask | Exchange::Resubmission => {
-                if !self.asks.contains_key(&sending.request_id) {
-                    self.asks.insert(sending.request_id, (Status::Pending, 0));
+                if let Entry::Vacant(vacant) = self.asks.entry(sending.request_id) {
+                    vacant.insert((Status::Pending, 0));
                     *self.runs.entry(sending.request_id).or_default() += 1;
                 }
             }
@@ -62,7 +63,7 @@ impl Server {
     }
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug)]
 enum Step {
     Ask(u64),
     /// The n-th request arrives and is answered, or one of the two.
