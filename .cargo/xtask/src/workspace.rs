@@ -21,10 +21,14 @@ pub(crate) struct Workspace {
 impl Workspace {
     /// Finds the folders; creates none.
     pub(crate) fn find() -> Result<Self> {
-        let root = Path::new(env!("CARGO_MANIFEST_DIR"))
+        // Cargo says it when it runs this; what was true at compile time may be another clone's, where
+        // two share a target folder.
+        let manifest =
+            env::var_os("CARGO_MANIFEST_DIR").unwrap_or_else(|| env!("CARGO_MANIFEST_DIR").into());
+        let root = Path::new(&manifest)
             .join("../..")
             .canonicalize()
-            .doing("find the repository that xtask was built in")?;
+            .doing("find the repository that xtask belongs to")?;
         let target = match env::var_os("CARGO_TARGET_DIR").filter(|dir| !dir.is_empty()) {
             Some(dir) => root.join(dir),
             None => root.join("target"),
