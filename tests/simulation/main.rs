@@ -1,7 +1,7 @@
 //! The whole promise by seed: the real recovery machine against the real router and a real `SQLite`
 //! journal, under simulated weather and time.
 //!
-//! `HOLDFAST_SEED=n` plays one world again; `HOLDFAST_WORLDS=n` says how many to play.
+//! `HOLDFAST_SEED=n` plays one world again, or with `HOLDFAST_WORLDS=n` so many from there on.
 
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "a simulation fails by panicking")]
 
@@ -39,10 +39,9 @@ fn number(name: &str) -> Option<u64> {
 #[test]
 fn no_answer_is_lost_and_none_is_paid_for_twice() {
     let begun = Instant::now();
-    let (first, worlds) = match number("HOLDFAST_SEED") {
-        Some(seed) => (seed, 1),
-        None => (1, number("HOLDFAST_WORLDS").unwrap_or(WORLDS)),
-    };
+    let seed = number("HOLDFAST_SEED");
+    let first = seed.unwrap_or(1);
+    let worlds = number("HOLDFAST_WORLDS").unwrap_or(if seed.is_some() { 1 } else { WORLDS });
     let mut sum = Tally::default();
     let mut faults = BTreeMap::new();
     for seed in first..first + worlds {
