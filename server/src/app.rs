@@ -13,6 +13,7 @@
 //!     folder: "/var/lib/holdfast".into(),
 //!     drive: Drive::Task,
 //!     identity: Identity { archive: "a1".into(), principal: "p1".into() },
+//!     vfs: None,
 //! })?);
 //! let app = App::start(Parts::new(journal.clone(), provider, Arc::new(SystemClock)));
 //! app.ready().await;

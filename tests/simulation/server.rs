@@ -39,6 +39,7 @@ impl Server {
             folder: self.folder.path().to_owned(),
             drive: Drive::Task,
             identity: Identity { archive: "a1".to_owned(), principal: "p1".to_owned() },
+            vfs: None,
         });
         let journal = Arc::new(journal.expect("the journal opens after any crash"));
         let app = App::start(Parts::new(journal.clone(), model, Arc::new(clock)));

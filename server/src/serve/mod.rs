@@ -103,8 +103,12 @@ async fn serve(config: Config) -> Result<ExitCode, String> {
 }
 
 fn open(config: &Config) -> Result<Arc<SqliteJournal>, String> {
-    let options =
-        Options { folder: config.data.clone(), drive: Drive::Thread, identity: Identity::random() };
+    let options = Options {
+        folder: config.data.clone(),
+        drive: Drive::Thread,
+        identity: Identity::random(),
+        vfs: None,
+    };
     SqliteJournal::open(&options).map(Arc::new).map_err(|error| error.to_string())
 }
 

@@ -8,7 +8,10 @@ use rusqlite::Connection;
 /// “Hold” in ASCII: tells an archive from any other SQLite file.
 pub(super) const APPLICATION_ID: i32 = 0x486f_6c64;
 
-const MIGRATIONS: &[&str] = &[include_str!("migrations/0001_asks.sql")];
+const MIGRATIONS: &[&str] = &[
+    include_str!("migrations/0001_asks.sql"),
+    include_str!("migrations/0002_confirmed_and_deadlines.sql"),
+];
 
 /// The version this build writes, and the newest it reads.
 pub(super) const VERSION: i32 = {

@@ -4,6 +4,7 @@
 //! from holding up the others. Nothing outside this folder knows SQL.
 
 mod asks;
+mod connect;
 mod migrate;
 mod open;
 mod readers;
@@ -59,6 +60,9 @@ pub struct Options {
     pub drive: Drive,
     /// Who a new archive is and belongs to; an existing one keeps what it has.
     pub identity: Identity,
+    /// The name of the SQLite VFS its file lives in, where that is not the operating system's: for
+    /// simulations of the disk. It must have been registered.
+    pub vfs: Option<&'static str>,
 }
 
 /// The journal in a data folder.
@@ -80,10 +84,10 @@ impl SqliteJournal {
     /// nothing on disk.
     pub fn open(options: &Options) -> std::result::Result<Self, OpenError> {
         let store = |source| OpenError::Store { folder: options.folder.clone(), source };
-        let opened = open::open(&options.folder)?;
+        let opened = open::open(&options.folder, options.vfs)?;
         let mut connection = opened.connection;
         let (epoch, local, owner) = take_over(&mut connection, &options.identity).map_err(store)?;
-        let writer = Writer::new(opened.file.clone(), connection, epoch, opened.lock);
+        let writer = Writer::new(opened.place.clone(), connection, epoch, opened.lock);
         let driven = options
             .drive
             .start(writer)
@@ -92,7 +96,7 @@ impl SqliteJournal {
         Ok(Self {
             local,
             owner,
-            readers: Readers::new(opened.file, options.drive),
+            readers: Readers::new(opened.place, options.drive),
             commands: Mutex::new(Some(commands)),
             ended: Mutex::new(Some(ended)),
             abandoned,

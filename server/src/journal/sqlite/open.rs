@@ -5,11 +5,11 @@
 use std::fs::{self, File, TryLockError};
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
-use rusqlite::{Connection, OpenFlags};
+use rusqlite::Connection;
 use thiserror::Error;
 
+use super::connect::Place;
 use super::migrate::{APPLICATION_ID, VERSION, migrate};
 
 /// The archive's file in the data folder.
@@ -18,8 +18,6 @@ pub const FILE: &str = "holdfast.db";
 const LOCK: &str = "holdfast.lock";
 /// Older releases of SQLite can lose committed writes in WAL mode.
 const SQLITE_AT_LEAST: i32 = 3_051_003;
-/// How long a statement waits for a lock; a backup may hold one for a moment.
-const BUSY: Duration = Duration::from_secs(5);
 
 /// Why a data folder cannot be used: each a sentence for whoever starts the server.
 #[derive(Debug, Error)]
@@ -67,27 +65,28 @@ pub enum OpenError {
 pub(super) struct Opened {
     pub(super) connection: Connection,
     pub(super) lock: File,
-    pub(super) file: PathBuf,
+    pub(super) place: Place,
 }
 
 /// Opens the archive in `folder`, creating both where they are missing.
-pub(super) fn open(folder: &Path) -> Result<Opened, OpenError> {
+pub(super) fn open(folder: &Path, vfs: Option<&'static str>) -> Result<Opened, OpenError> {
     if rusqlite::version_number() < SQLITE_AT_LEAST {
         return Err(OpenError::OldSqlite(rusqlite::version()));
     }
-    let file = folder.join(FILE);
-    inspect(folder, &file)?;
+    let place = Place { file: folder.join(FILE), vfs };
+    let file = &place.file;
+    inspect(folder, file)?;
     create_folder(folder)?;
     let lock = lock(folder)?;
     // SQLite gives its other files the permissions of this one.
-    create_private(&file).map_err(|source| OpenError::Folder { path: file.clone(), source })?;
+    create_private(file).map_err(|source| OpenError::Folder { path: file.clone(), source })?;
     let store = |source| OpenError::Store { folder: folder.to_owned(), source };
-    let mut connection = connect(&file).map_err(store)?;
+    let mut connection = place.writer().map_err(store)?;
     if migrate(&mut connection).map_err(store)? {
         // So that the version stands in the file's header, where `inspect` finds it.
         connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", (), |_| Ok(())).map_err(store)?;
     }
-    Ok(Opened { connection, lock, file })
+    Ok(Opened { connection, lock, place })
 }
 
 /// Reads the header of the file without SQLite, which would leave files of its own beside it.
@@ -129,7 +128,8 @@ fn is_empty(file: &Path) -> bool {
 
 fn has_tables(file: &Path) -> rusqlite::Result<bool> {
     let sql = "SELECT EXISTS (SELECT 1 FROM sqlite_schema)";
-    connect_reader(file)?.query_row(sql, (), |row| row.get(0))
+    let place = Place { file: file.to_owned(), vfs: None };
+    place.reader()?.query_row(sql, (), |row| row.get(0))
 }
 
 /// Questions and answers are nobody else's business.
@@ -160,32 +160,4 @@ fn create_private(path: &Path) -> io::Result<File> {
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     options.open(path)
-}
-
-/// A connection that may write.
-pub(super) fn connect(file: &Path) -> rusqlite::Result<Connection> {
-    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
-        | OpenFlags::SQLITE_OPEN_CREATE
-        | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let connection = Connection::open_with_flags(file, flags)?;
-    connection.busy_timeout(BUSY)?;
-    // `FULL` syncs the log in every commit: what is said to be durable survives power loss.
-    connection.execute_batch(
-        "PRAGMA journal_mode = WAL;
-         PRAGMA synchronous = FULL;
-         PRAGMA foreign_keys = ON;
-         PRAGMA trusted_schema = OFF;
-         PRAGMA journal_size_limit = 67108864;",
-    )?;
-    connection.set_prepared_statement_cache_capacity(64);
-    Ok(connection)
-}
-
-/// A connection that only reads.
-pub(super) fn connect_reader(file: &Path) -> rusqlite::Result<Connection> {
-    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let connection = Connection::open_with_flags(file, flags)?;
-    connection.busy_timeout(BUSY)?;
-    connection.execute_batch("PRAGMA query_only = ON; PRAGMA trusted_schema = OFF;")?;
-    Ok(connection)
 }

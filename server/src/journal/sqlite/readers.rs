@@ -1,11 +1,10 @@
 //! Connections that only read: a lookup never waits for a write.
 
-use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use rusqlite::Connection;
 
-use super::open::connect_reader;
+use super::connect::Place;
 use super::writer::{Drive, fault};
 use crate::journal::{JournalError, Result};
 
@@ -15,15 +14,15 @@ const KEPT: usize = 8;
 /// A pool that opens a connection whenever none is idle.
 #[derive(Clone)]
 pub(super) struct Readers {
-    file: PathBuf,
+    place: Place,
     /// `None` once closed.
     idle: Arc<Mutex<Option<Vec<Connection>>>>,
     drive: Drive,
 }
 
 impl Readers {
-    pub(super) fn new(file: PathBuf, drive: Drive) -> Self {
-        Self { file, idle: Arc::new(Mutex::new(Some(Vec::new()))), drive }
+    pub(super) fn new(place: Place, drive: Drive) -> Self {
+        Self { place, idle: Arc::new(Mutex::new(Some(Vec::new()))), drive }
     }
 
     /// Reads in one snapshot of the archive.
@@ -48,7 +47,7 @@ impl Readers {
         work: impl FnOnce(&Connection) -> rusqlite::Result<T>,
     ) -> rusqlite::Result<T> {
         let idle = self.idle().as_mut().and_then(Vec::pop);
-        let connection = idle.map_or_else(|| connect_reader(&self.file), Ok)?;
+        let connection = idle.map_or_else(|| self.place.reader(), Ok)?;
         let snapshot = connection.unchecked_transaction()?;
         // A connection whose read failed is not trusted with another.
         let result = work(&snapshot)?;

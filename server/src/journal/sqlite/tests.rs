@@ -13,7 +13,7 @@ use crate::journal::suite::{self, Store, ask};
 
 fn options(folder: &Path, drive: Drive) -> Options {
     let identity = Identity { archive: "a1".to_owned(), principal: "p1".to_owned() };
-    Options { folder: folder.to_owned(), drive, identity }
+    Options { folder: folder.to_owned(), drive, identity, vfs: None }
 }
 
 struct Folder {
@@ -50,6 +50,10 @@ async fn the_suite_on_a_thread() {
 #[tokio::test]
 async fn the_suite_on_a_task() {
     suite::every_case(|| Folder::new(Drive::Task)).await;
+}
+
+fn place(folder: &Path) -> connect::Place {
+    connect::Place { file: folder.join(FILE), vfs: None }
 }
 
 fn refusal(folder: &Path) -> String {
@@ -123,7 +127,7 @@ async fn a_newer_archive_is_refused_untouched() {
     let sentence = refusal(store.path.path());
     assert!(sentence.contains("written by a newer holdfast (format 999"), "{sentence}");
     assert_eq!(contents(store.path.path()), before);
-    Connection::open(&file).unwrap().execute_batch("PRAGMA user_version = 1").unwrap();
+    Connection::open(&file).unwrap().execute_batch("PRAGMA user_version = 2").unwrap();
     store.reopen().await;
 }
 
@@ -143,7 +147,7 @@ async fn a_crash_during_the_very_first_start_leaves_something_that_opens() {
     let journal = SqliteJournal::open(&options(folder.path(), Drive::Task)).unwrap();
     journal.close().await;
     let folder = tempfile::tempdir().unwrap();
-    open::connect(&folder.path().join(FILE)).unwrap();
+    place(folder.path()).writer().unwrap();
     SqliteJournal::open(&options(folder.path(), Drive::Task)).unwrap();
 }
 
@@ -166,11 +170,11 @@ async fn folder_and_files_are_their_owners_alone() {
 
 /// A writer that a test pumps by hand.
 fn writer(folder: &Path) -> Writer {
-    let opened = open::open(folder).unwrap();
+    let opened = open::open(folder, None).unwrap();
     let mut connection = opened.connection;
     let identity = Identity { archive: "a1".to_owned(), principal: "p1".to_owned() };
     let (epoch, ..) = take_over(&mut connection, &identity).unwrap();
-    Writer::new(opened.file, connection, epoch, opened.lock)
+    Writer::new(opened.place, connection, epoch, opened.lock)
 }
 
 /// A journal whose writer nobody drives, for the values that need one.
@@ -178,7 +182,7 @@ fn journal(folder: &Path) -> SqliteJournal {
     SqliteJournal {
         local: PrincipalId(1),
         owner: "p1.a1".parse().unwrap(),
-        readers: Readers::new(folder.join(FILE), Drive::Task),
+        readers: Readers::new(place(folder), Drive::Task),
         commands: Mutex::default(),
         ended: Mutex::default(),
         abandoned: Arc::default(),
@@ -287,7 +291,7 @@ async fn a_process_whose_epoch_is_over_cannot_write() {
     let folder = tempfile::tempdir().unwrap();
     let mut writer = writer(folder.path());
     let journal = journal(folder.path());
-    let mut other = open::connect(&folder.path().join(FILE)).unwrap();
+    let mut other = place(folder.path()).writer().unwrap();
     let identity = Identity { archive: "a2".to_owned(), principal: "p2".to_owned() };
     let (epoch, _, owner) = take_over(&mut other, &identity).unwrap();
     assert_eq!((epoch, owner.as_str()), (2, "p1.a1"), "who the archive is stays");

@@ -13,14 +13,13 @@
 
 use std::fs::File;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use rusqlite::{Connection, ErrorCode};
 use tokio::sync::{mpsc, oneshot};
 
-use super::open::connect;
+use super::connect::Place;
 use crate::journal::{JournalError, Key, Result};
 
 /// The most commands in one group.
@@ -86,7 +85,7 @@ where
 
 /// The one connection that writes.
 pub(super) struct Writer {
-    file: PathBuf,
+    place: Place,
     connection: Connection,
     epoch: i64,
     /// Asks that a failed group may have left behind; present until a durable transaction has
@@ -97,8 +96,8 @@ pub(super) struct Writer {
 }
 
 impl Writer {
-    pub(super) const fn new(file: PathBuf, connection: Connection, epoch: i64, lock: File) -> Self {
-        Self { file, connection, epoch, doubt: None, _lock: lock }
+    pub(super) const fn new(place: Place, connection: Connection, epoch: i64, lock: File) -> Self {
+        Self { place, connection, epoch, doubt: None, _lock: lock }
     }
 
     /// As if a group with these asks had failed.
@@ -161,7 +160,7 @@ impl Writer {
 
     fn settle_doubt(&mut self) -> Result<()> {
         let Some(doubtful) = &self.doubt else { return Ok(()) };
-        self.connection = connect(&self.file).map_err(fault)?;
+        self.connection = self.place.writer().map_err(fault)?;
         let transaction = self.connection.transaction().map_err(fault)?;
         check_epoch(&transaction, self.epoch)?;
         for key in doubtful {

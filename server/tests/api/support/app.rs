@@ -94,6 +94,7 @@ fn start(
         folder: folder.path().to_owned(),
         drive,
         identity: Identity { archive: "a1".to_owned(), principal: "p1".to_owned() },
+        vfs: None,
     });
     let sqlite = Arc::new(sqlite.unwrap());
     let journal = Arc::new(Faulty::new(Arc::clone(&sqlite) as _));
