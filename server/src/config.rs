@@ -1,6 +1,7 @@
 //! The configuration: flag, then environment, then file, then default.
 
 use std::net::{Ipv4Addr, SocketAddr};
+use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -9,6 +10,7 @@ use thiserror::Error;
 
 use crate::http::PublicUrl;
 use crate::provider::Secret;
+use crate::runs::Limits;
 
 /// Everything that can be set, each part absent where it is not. The same for the command line, the
 /// environment and the file.
@@ -48,6 +50,20 @@ pub struct Settings {
     /// The most tokens an answer may have [default: the model server's own limit]
     #[arg(long, value_name = "N", env = "HOLDFAST_MAX_OUTPUT_TOKENS", hide_env_values = true)]
     pub max_output_tokens: Option<u32>,
+    /// How many seconds a model server gets to begin its answer [default: 300]
+    #[arg(
+        long,
+        value_name = "SECONDS",
+        env = "HOLDFAST_FIRST_BYTE_TIMEOUT",
+        hide_env_values = true
+    )]
+    pub first_byte_timeout: Option<NonZeroU32>,
+    /// How many seconds it may be silent in mid answer; a comment counts as life [default: 300]
+    #[arg(long, value_name = "SECONDS", env = "HOLDFAST_SILENCE_TIMEOUT", hide_env_values = true)]
+    pub silence_timeout: Option<NonZeroU32>,
+    /// How many seconds a whole answer may take [default: 3600]
+    #[arg(long, value_name = "SECONDS", env = "HOLDFAST_ANSWER_TIMEOUT", hide_env_values = true)]
+    pub answer_timeout: Option<NonZeroU32>,
     /// How many seconds running answers get when the server is stopped [default: 30]
     #[arg(long, value_name = "SECONDS", env = "HOLDFAST_DRAIN", hide_env_values = true)]
     pub drain: Option<u32>,
@@ -104,6 +120,8 @@ pub struct Config {
     pub model: Option<String>,
     /// The most tokens an answer may have.
     pub max_output_tokens: Option<u32>,
+    /// How long a model server may take.
+    pub limits: Limits,
     /// How long running answers get when the server is stopped.
     pub drain: Duration,
     /// The provider's key.
@@ -192,6 +210,7 @@ impl Config {
             return Err(ConfigError::NotLoopback(listen));
         }
         let public_url = settings.public_url.as_deref().map(str::parse).transpose();
+        let limits = limits(&settings);
         Ok(Self {
             listen,
             data: settings
@@ -204,6 +223,7 @@ impl Config {
             provider_url: settings.provider_url,
             model: settings.model,
             max_output_tokens: settings.max_output_tokens,
+            limits,
             drain: Duration::from_secs(settings.drain.unwrap_or(30).into()),
             key: match provider {
                 ProviderName::Notes => None,
@@ -229,6 +249,18 @@ fn key(
             .map_err(|source| ConfigError::Read { path, source });
     }
     Ok(text(conventional).as_deref().and_then(Secret::new))
+}
+
+fn limits(settings: &Settings) -> Limits {
+    let set = |seconds: Option<NonZeroU32>, default| {
+        seconds.map_or(default, |seconds| Duration::from_secs(seconds.get().into()))
+    };
+    let Limits { first_byte, silence, run } = Limits::default();
+    Limits {
+        first_byte: set(settings.first_byte_timeout, first_byte),
+        silence: set(settings.silence_timeout, silence),
+        run: set(settings.answer_timeout, run),
+    }
 }
 
 impl Settings {
@@ -259,6 +291,9 @@ impl Settings {
             provider_url: self.provider_url.or(other.provider_url),
             model: self.model.or(other.model),
             max_output_tokens: self.max_output_tokens.or(other.max_output_tokens),
+            first_byte_timeout: self.first_byte_timeout.or(other.first_byte_timeout),
+            silence_timeout: self.silence_timeout.or(other.silence_timeout),
+            answer_timeout: self.answer_timeout.or(other.answer_timeout),
             drain: self.drain.or(other.drain),
         }
     }
@@ -305,7 +340,7 @@ mod tests {
     #[test]
     fn a_flag_beats_the_file_and_the_file_the_default() {
         let (_folder, mut settings) = file(
-            "listen = \"localhost:1\"\ndata = \"/a\"\nprovider = \"openai\"\ndrain = 5\n\
+            "listen = \"localhost:1\"\ndata = \"/a\"\nprovider = \"openai\"\ndrain = 5\nsilence-timeout = 7\n\
              public-url = \"https://example.org/chat/\"\nmax-output-tokens = 9",
         );
         settings.data = Some("/b".into());
@@ -314,6 +349,8 @@ mod tests {
         assert_eq!(config.data, Path::new("/b"));
         assert_eq!((config.provider, config.drain.as_secs()), (ProviderName::Openai, 5));
         assert_eq!(config.max_output_tokens, Some(9));
+        let silence = Duration::from_secs(7);
+        assert_eq!(config.limits, Limits { silence, ..Limits::default() });
         assert!(config.public_url.is_some() && config.provider_is_named);
     }
 
@@ -324,6 +361,7 @@ mod tests {
             ("listen = \"0\"", "line 1: must be ADDRESS:PORT"),
             ("provider = \"oracle\"", "unknown variant `oracle`"),
             ("drain =", "line 1"),
+            ("silence-timeout = 0", "line 1: invalid value: integer `0`"),
         ] {
             let sentence = complete(file(text).1, &[("HOME", "/h")]).unwrap_err().to_string();
             // The folder is gone by then: read it while it is there.

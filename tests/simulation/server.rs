@@ -5,15 +5,20 @@ use std::time::Duration;
 
 use axum::Router;
 use holdfast::app::{App, Parts};
+use holdfast::clock::Uptime;
 use holdfast::journal::sqlite::{Drive, Identity, Options, SqliteJournal};
 use holdfast_protocol::Timestamp;
 
 use crate::model::Model;
-use crate::world::Clock;
+use crate::world::{BEGINNING, Clock};
 
 impl holdfast::clock::Clock for Clock {
     fn now(&self) -> Timestamp {
         Timestamp::from_millis(Clock::now(*self))
+    }
+
+    fn uptime(&self) -> Uptime {
+        Uptime::from_millis(Clock::now(*self) - BEGINNING)
     }
 }
 

@@ -12,6 +12,11 @@
 //!
 //! *Architecture invariant:* every method takes the principal, and no row of another principal is
 //! read or changed by it.
+//!
+//! *Architecture invariant:* a store across a network can keep every promise here. An ask's run is a
+//! claim with an epoch; whoever opens the store later has the higher one, and from then on every write
+//! of an earlier holder is [`JournalError::Stale`]. Nobody is notified of anything: whoever waits for
+//! what another process does asks again.
 
 mod error;
 mod fingerprint;
@@ -27,10 +32,12 @@ use holdfast_protocol::{Conversation, ConversationId, Outcome, Owner, RequestId}
 pub use error::JournalError;
 pub use fingerprint::Fingerprint;
 pub use record::{
-    Accept, Begin, CancelledUnheard, ConversationKey, Key, Mark, NewAsk, Partial, PrincipalId,
-    Record, Start, Terms, Turn,
+    Accept, Begin, CancelledUnheard, ConversationKey, Deadlines, Key, Mark, NewAsk, Partial,
+    PrincipalId, Record, Start, Terms, Turn,
 };
 pub use title::title_of;
+
+use crate::clock::Uptime;
 
 /// What a call to the journal comes back with.
 pub type Result<T> = std::result::Result<T, JournalError>;
@@ -56,8 +63,9 @@ pub trait Journal: Send + Sync + 'static {
     /// repeat it is no second start.
     async fn begin(&self, key: Key, start: Start) -> Result<Begin>;
 
-    /// Adds to the partial text of an ask that is being called. To repeat it with the same offsets
-    /// replaces what the first attempt may have left.
+    /// Adds to the partial text of an ask that is being called, and moves its deadline for the next
+    /// sign of life on. To repeat it with the same offsets replaces what the first attempt may have
+    /// left.
     async fn append(&self, key: Key, partial: Partial) -> Result<()>;
 
     /// Settles an ask, in one transaction with its receipt. Returns the outcome as stored: the one
@@ -73,6 +81,9 @@ pub trait Journal: Send + Sync + 'static {
 
     /// Every unsettled ask of every principal, in the order of arrival: what a crash may have left.
     async fn unsettled(&self) -> Result<Vec<Record>>;
+
+    /// Every ask of every principal that is being called though one of its deadlines has passed.
+    async fn overdue(&self, now: Uptime) -> Result<Vec<Record>>;
 
     /// Settled turns of a conversation with text and without a successor, newest first, beginning
     /// before `seq`; as many as are needed to reach `bytes` of questions and answers.

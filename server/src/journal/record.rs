@@ -3,6 +3,7 @@
 use holdfast_protocol::{ConversationId, Outcome, RequestId, Status, Timestamp};
 
 use super::Fingerprint;
+use crate::clock::Uptime;
 
 /// A principal, by the store's own number. Never leaves the process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -46,6 +47,18 @@ pub struct Start {
     pub provider: String,
     /// Whether the call can be billed: then a run that a crash cut off is never repeated.
     pub billable: bool,
+    /// When the run is given up.
+    pub deadlines: Deadlines,
+}
+
+/// When a run is given up, by the clock that counts through sleep. It means something only while the
+/// process that runs it lives: what a crash left has no run to give up.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Deadlines {
+    /// Unless a sign of life moves this one on.
+    pub silent: Uptime,
+    /// Whatever comes.
+    pub run: Uptime,
 }
 
 /// An ask that arrives.
@@ -85,6 +98,9 @@ pub struct CancelledUnheard {
 pub enum Mark {
     /// Durable; its run has not begun.
     Accepted,
+    /// As accepted, but a crash came before whoever handed it in can have been told so, or its commit
+    /// was said to have failed. It attaches, and is never run unasked.
+    Unconfirmed,
     /// Its run has begun: a provider may have been called.
     Calling {
         /// Whether that can be billed.
@@ -113,6 +129,8 @@ pub struct Record {
     pub starts: u32,
     /// The provider it was last started with.
     pub provider: Option<String>,
+    /// When its run is given up, while it is being called.
+    pub deadlines: Option<Deadlines>,
 }
 
 impl Record {
@@ -170,6 +188,8 @@ pub struct Partial {
     pub reasoning: String,
     /// How often the ask was submitted by now.
     pub submissions: u32,
+    /// The deadline for the next sign of life, where there has been one.
+    pub silent: Option<Uptime>,
 }
 
 /// A settled turn, as a later ask of the conversation sees it.

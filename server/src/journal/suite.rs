@@ -35,6 +35,7 @@ pub(super) async fn every_case<S: Store>(fresh: impl Fn() -> S) {
     a_settled_outcome_comes_back_whole_and_never_changes(&*fresh().journal()).await;
     a_count_beyond_the_stores_numbers_does_not_keep_an_ask_from_settling(&*fresh().journal()).await;
     a_run_may_be_put_back(&*fresh().journal()).await;
+    a_run_is_overdue_by_either_deadline_while_it_lasts(&*fresh().journal()).await;
     history_is_what_has_text_and_no_successor(&*fresh().journal()).await;
     a_conversation_comes_in_pages(&*fresh().journal()).await;
     what_is_written_is_there_after_opening_again(fresh()).await;
@@ -56,8 +57,12 @@ fn conversation(journal: &dyn Journal, id: u128) -> ConversationKey {
     ConversationKey::new(journal.local_principal(), conversation_id(id))
 }
 
-fn start() -> Start {
-    Start { provider: "openai".to_owned(), billable: true }
+fn deadlines(silent: u64, run: u64) -> Deadlines {
+    Deadlines { silent: Uptime::from_millis(silent), run: Uptime::from_millis(run) }
+}
+
+pub(super) fn start() -> Start {
+    Start { provider: "openai".to_owned(), billable: true, deadlines: deadlines(500, 900) }
 }
 
 pub(super) fn ask(journal: &dyn Journal, id: u128, conversation: u128) -> NewAsk {
@@ -326,7 +331,7 @@ async fn a_count_beyond_the_stores_numbers_does_not_keep_an_ask_from_settling(
 }
 
 async fn a_run_may_be_put_back(journal: &dyn Journal) {
-    let start = Start { provider: "notes".to_owned(), billable: false };
+    let start = Start { provider: "notes".to_owned(), billable: false, ..start() };
     let record = accept(journal, NewAsk { start: Some(start.clone()), ..ask(journal, 1, 1) }).await;
     assert_eq!(record.mark, Mark::Calling { billable: false });
     let partial = Partial { text: "half".to_owned(), ..Partial::default() };
@@ -336,6 +341,40 @@ async fn a_run_may_be_put_back(journal: &dyn Journal) {
     assert_eq!((found.mark, found.starts, found.outcome.answer), (Mark::Accepted, 1, None));
     assert_eq!(journal.begin(record.key(), start).await.unwrap(), Begin::Begun);
     assert_eq!(journal.find(record.key()).await.unwrap().unwrap().starts, 2);
+}
+
+async fn a_run_is_overdue_by_either_deadline_while_it_lasts(journal: &dyn Journal) {
+    let overdue = async |now| {
+        let overdue = journal.overdue(Uptime::from_millis(now)).await.unwrap();
+        overdue.iter().map(|record| record.outcome.request_id).collect::<Vec<_>>()
+    };
+    let calling = |id, silent, run| NewAsk {
+        start: Some(Start { deadlines: deadlines(silent, run), ..start() }),
+        ..ask(journal, id, id)
+    };
+    let first = accept(journal, calling(1, 500, 900)).await;
+    assert_eq!(first.deadlines, Some(deadlines(500, 900)));
+    accept(journal, calling(2, 5_000, 700)).await;
+    let waiting = accept(journal, ask(journal, 3, 1)).await;
+    assert_eq!(waiting.deadlines, None, "only a run has deadlines");
+    assert_eq!(overdue(499).await, []);
+    assert_eq!(overdue(500).await, [request_id(1)]);
+    assert_eq!(overdue(700).await, [request_id(1), request_id(2)]);
+
+    let alive = |at| Partial { silent: Some(Uptime::from_millis(at)), ..Partial::default() };
+    journal.append(first.key(), alive(800)).await.unwrap();
+    journal.append(first.key(), alive(600)).await.unwrap();
+    assert_eq!(overdue(799).await, [request_id(2)], "a deadline only moves on");
+    journal.append(first.key(), alive(2_000)).await.unwrap();
+    assert_eq!(overdue(899).await, [request_id(2)]);
+    assert_eq!(overdue(900).await, [request_id(1), request_id(2)], "but not that of the run");
+    assert_eq!(journal.find(first.key()).await.unwrap().unwrap().outcome.answer, None);
+
+    journal.settle(first.key(), settled(&first, Status::Failed, None)).await.unwrap();
+    assert_eq!(journal.find(first.key()).await.unwrap().unwrap().deadlines, None);
+    assert_eq!(overdue(9_999).await, [request_id(2)], "what has settled is not overdue");
+    journal.requeue(key(journal, 2)).await.unwrap();
+    assert_eq!(overdue(9_999).await, [], "nor what waits");
 }
 
 async fn history_is_what_has_text_and_no_successor(journal: &dyn Journal) {

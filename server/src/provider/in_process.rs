@@ -74,7 +74,7 @@ mod tests {
         let mut heard = Vec::new();
         let mut pieces = |piece| match piece {
             Piece::Text(text) => heard.push(text),
-            Piece::Reasoning(text) => panic!("{text}"),
+            other => panic!("{other:?}"),
         };
         let end = NotesProvider.generate(&call, &mut pieces).await.unwrap();
         assert_eq!(end, Generated { finish: Some(Finish::Stop), ..Generated::default() });

@@ -51,7 +51,8 @@ pub trait Provider: Send + Sync {
 
     /// Generates an answer, handing over each piece as it comes, in order.
     ///
-    /// One attempt. Pieces handed over before an error stay what they are: the caller keeps them.
+    /// One attempt. Pieces handed over before an error stay what they are: the caller keeps them. How
+    /// long it may take, and be silent, is the caller's business, who is told of every sign of life.
     /// Dropping the future ends the call.
     async fn generate(
         &self,
@@ -104,9 +105,11 @@ pub enum Role {
     Assistant,
 }
 
-/// A piece of what is being generated. Never empty.
+/// A piece of what is being generated. Its text is never empty.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Piece {
+    /// Nothing to show, but a sign of life: the head of a reply, a comment, any byte at all.
+    Life,
     /// Of the answer. Pieces joined are the answer's text.
     Text(String),
     /// Of what the model thinks aloud; never part of the answer.

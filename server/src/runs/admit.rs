@@ -145,7 +145,11 @@ impl Runs {
     /// What the journal is told before a provider is called.
     pub(super) fn mark(&self) -> Start {
         let provider = &self.0.provider;
-        Start { provider: provider.name().to_owned(), billable: !provider.is_in_process() }
+        Start {
+            provider: provider.name().to_owned(),
+            billable: !provider.is_in_process(),
+            deadlines: self.0.settings.limits.from(self.0.clock.uptime()),
+        }
     }
 }
 

@@ -40,6 +40,7 @@ pub(super) fn verdict(record: &Record, now: Timestamp) -> Verdict {
         Mark::Calling { billable: false } if record.starts >= STARTS_MOST => {
             settle(End::given_up(record.starts, record.provider.clone()))
         }
+        Mark::Unconfirmed => settle(End::unconfirmed()),
         Mark::Accepted | Mark::Calling { billable: false } if is_stale => settle(End::stale()),
         Mark::Calling { billable: false } => Verdict::Requeue,
         Mark::Accepted | Mark::Settled => Verdict::Keep,

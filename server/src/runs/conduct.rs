@@ -99,7 +99,11 @@ impl Runs {
         }
         let call = asked.call(&run.context);
         let first_text = OnceLock::new();
+        let (clock, limits) = (&self.0.clock, &self.0.settings.limits);
+        // Anew: the context may have taken its time.
+        live.watch_over().set(limits.from(clock.uptime()));
         let mut pieces = |piece: Piece| {
+            live.watch_over().live(clock.uptime().after(limits.silence));
             if matches!(piece, Piece::Text(_)) {
                 first_text.get_or_init(|| started.elapsed());
             }
@@ -108,7 +112,7 @@ impl Runs {
         run.called = !provider.is_in_process();
         let ended = tokio::select! {
             biased;
-            ended = ask::generate(provider, &call, self.0.settings.patience, &mut pieces) => Ok(ended),
+            ended = ask::generate(provider, &call, &mut pieces) => Ok(ended),
             stop = live.stopped(|_| true) => Err(stop),
             never = self.journal_pieces(live) => match never {},
         };
@@ -125,16 +129,29 @@ impl Runs {
         let mut journalled = Lengths::default();
         let mut last = Instant::now();
         let mut failing = false;
+        // Signs of life without text move the deadline in the journal on now and then.
+        let touch = self.0.settings.limits.silence / 4;
+        let mut silent = live.watch_over().silent();
         loop {
+            let some = progress.wait_for(|progress| journalled.missing(progress) > 0);
             // Errors of the watch cannot be: the sender is the ask's own.
-            let _ = progress.wait_for(|progress| journalled.missing(progress) > 0).await;
-            let enough = progress.wait_for(|p| journalled.missing(p) >= PARTIAL_BYTES);
-            let _ = timeout_at(last + PARTIAL_EVERY, enough).await;
-            let partial = journalled.partial(&progress.borrow(), live.submissions());
+            let has_text = timeout_at(last + touch, some).await.is_ok();
+            if !has_text && live.watch_over().silent() == silent {
+                last = Instant::now();
+                continue;
+            }
+            if has_text {
+                let enough = progress.wait_for(|p| journalled.missing(p) >= PARTIAL_BYTES);
+                let _ = timeout_at(last + PARTIAL_EVERY, enough).await;
+            }
+            let next = live.watch_over().silent();
+            let mut partial = journalled.partial(&progress.borrow(), live.submissions());
+            partial.silent = Some(next);
             let now = journalled.after(&partial);
             match self.0.journal.append(live.key(), partial).await {
                 Ok(()) => {
                     journalled = now;
+                    silent = next;
                     failing = false;
                 }
                 Err(error) => {
@@ -177,6 +194,7 @@ impl Lengths {
             reasoning_offset: self.reasoning as u64,
             reasoning: since(reasoning, self.reasoning),
             submissions,
+            silent: None,
         }
     }
 

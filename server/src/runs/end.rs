@@ -7,6 +7,7 @@ use holdfast_protocol::{
     Timestamp,
 };
 
+use super::deadlines::Overdue;
 use super::live::Stop;
 use crate::ask::{Context, capture};
 use crate::provider::{Generated, Provider, ProviderError, Usage};
@@ -40,6 +41,15 @@ impl End {
     pub(super) fn stale() -> Self {
         let message = "Holdfast was down for more than an hour while this waited to be answered, \
                        so it was not sent: nobody may be waiting for it any more.";
+        let error = failure(FailureCode::ServerRestarted, message, true);
+        Self::new(Status::Interrupted, Some(error), Receipt::default())
+    }
+
+    /// A crash came before anybody can have been told that it was accepted, or its commit was said to
+    /// have failed: nobody may count on its being run.
+    pub(super) fn unconfirmed() -> Self {
+        let message = "Holdfast was stopped before it could say that this question was kept, so it \
+                       was not sent.";
         let error = failure(FailureCode::ServerRestarted, message, true);
         Self::new(Status::Interrupted, Some(error), Receipt::default())
     }
@@ -142,6 +152,10 @@ impl Run {
                 let error = failure(FailureCode::ServerRestarted, RESTARTED, true);
                 (Status::Interrupted, Some(error))
             }
+            Stop::Overdue(overdue) => {
+                let error = failure(FailureCode::ProviderTimeout, &too_late(overdue), true);
+                (Status::Failed, Some(error))
+            }
         };
         self.end(status, error, Usage::default(), took)
     }
@@ -178,6 +192,25 @@ impl Run {
         end.route = Some(self.route);
         end.context = self.context;
         end
+    }
+}
+
+fn too_late(overdue: Overdue) -> String {
+    match overdue {
+        Overdue::FirstByte(waited) => {
+            format!("The model server did not begin to answer within {}.", spoken(waited))
+        }
+        Overdue::Silence(waited) => {
+            format!("The model server fell silent for {} in mid answer.", spoken(waited))
+        }
+        Overdue::Run(waited) => format!("The answer was not complete after {}.", spoken(waited)),
+    }
+}
+
+fn spoken(duration: Duration) -> String {
+    match duration.as_secs() {
+        minutes if minutes > 60 && minutes.is_multiple_of(60) => format!("{} min", minutes / 60),
+        seconds => format!("{seconds} s"),
     }
 }
 

@@ -7,6 +7,7 @@ use holdfast_protocol::{Answer, ConversationId, Outcome, State};
 use tokio::sync::watch;
 
 use super::Refusal;
+use super::deadlines::{Overdue, Watch};
 use super::line::Position;
 use crate::journal::{Fingerprint, Key};
 use crate::provider::Piece;
@@ -18,6 +19,8 @@ pub(super) enum Stop {
     Cancel,
     /// The server goes down and has no more patience.
     Interrupt,
+    /// Its provider takes too long.
+    Overdue(Overdue),
 }
 
 /// How far it is.
@@ -38,6 +41,7 @@ pub(super) struct Live {
     stop: watch::Sender<Option<Stop>>,
     submissions: AtomicU32,
     position: OnceLock<Position>,
+    deadlines: Watch,
 }
 
 impl Live {
@@ -48,6 +52,7 @@ impl Live {
             stop: watch::Sender::new(None),
             submissions: AtomicU32::new(1),
             position: OnceLock::new(),
+            deadlines: Watch::default(),
         }
     }
 
@@ -77,6 +82,11 @@ impl Live {
         let _ = self.position.set(position);
     }
 
+    /// How long its provider may take.
+    pub(super) const fn watch_over(&self) -> &Watch {
+        &self.deadlines
+    }
+
     fn change(&self, change: impl FnOnce(&mut Outcome)) {
         self.progress.send_if_modified(|progress| match progress {
             Progress::Known { outcome, .. } if !outcome.status.is_settled() => {
@@ -93,9 +103,13 @@ impl Live {
 
     /// A piece has arrived.
     pub(super) fn push(&self, piece: Piece) {
+        if piece == Piece::Life {
+            return;
+        }
         self.change(|outcome| {
             let answer = outcome.answer.get_or_insert_with(Answer::default);
             match piece {
+                Piece::Life => {}
                 Piece::Text(text) => {
                     answer.text.push_str(&text);
                     answer.bytes = answer.text.len() as u64;

@@ -15,6 +15,7 @@
 mod admit;
 mod classify;
 mod conduct;
+mod deadlines;
 mod drain;
 mod end;
 mod line;
@@ -33,6 +34,7 @@ use tokio::sync::watch;
 use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep_until, timeout_at};
 
+pub use deadlines::Limits;
 pub use submission::{Cancellation, Submission};
 
 use self::live::{Live, Stop};
@@ -41,6 +43,9 @@ use self::slots::Slots;
 use crate::clock::Clock;
 use crate::journal::{ConversationKey, Journal, JournalError, Key};
 use crate::provider::Provider;
+
+/// How long to wait before the journal is asked again about what nobody here has.
+const AGAIN: Duration = Duration::from_millis(500);
 
 /// How long somebody is ready to wait.
 #[derive(Clone, Copy, Debug)]
@@ -56,13 +61,13 @@ pub struct Until {
 pub struct Settings {
     /// How many conversations run side by side.
     pub side_by_side: usize,
-    /// How long one run may take.
-    pub patience: Duration,
+    /// How long a provider may take.
+    pub limits: Limits,
 }
 
 impl Default for Settings {
     fn default() -> Self {
-        Self { side_by_side: 8, patience: Duration::from_hours(1) }
+        Self { side_by_side: 8, limits: Limits::default() }
     }
 }
 
@@ -143,6 +148,8 @@ impl Runs {
     pub fn start(&self) {
         let runs = self.clone();
         self.spawn(async move { runs.take_up().await });
+        let runs = self.clone();
+        self.spawn(async move { runs.sweep().await });
     }
 
     /// How far the server is, now and from now on.
@@ -191,31 +198,39 @@ impl Runs {
         until: Until,
     ) -> Result<Outcome, Refusal> {
         let unknown = Outcome::unknown(key.request_id, conversation_id);
-        let mut live = self.0.registry.get(key).filter(|live| live.is_admitted());
-        if live.is_none() {
-            match until.in_time(self.0.journal.find(key)).await?? {
-                None => return Ok(unknown),
-                Some(record) if record.outcome.conversation_id != conversation_id => {
-                    return Ok(unknown);
-                }
-                Some(record) if record.outcome.status.is_settled() => return Ok(record.outcome),
-                // It was accepted while the journal was being read: whoever has it is about to know.
-                Some(record) => match self.0.registry.get(key) {
-                    None => return Ok(record.outcome),
-                    Some(found) => {
-                        if until.in_time(found.admitted()).await?.is_err() {
-                            return Ok(unknown);
-                        }
-                        live = Some(found);
+        loop {
+            let live = self.0.registry.get(key).filter(|live| live.is_admitted());
+            let live = match live {
+                Some(live) => live,
+                None => match until.in_time(self.0.journal.find(key)).await?? {
+                    None => return Ok(unknown),
+                    Some(record) if record.outcome.conversation_id != conversation_id => {
+                        return Ok(unknown);
                     }
+                    Some(record) if record.outcome.status.is_settled() => {
+                        return Ok(record.outcome);
+                    }
+                    Some(record) => match self.0.registry.get(key) {
+                        // It was accepted while the journal was being read: whoever has it is about
+                        // to know.
+                        Some(live) => match until.in_time(live.admitted()).await? {
+                            Ok(()) => live,
+                            Err(_) => return Ok(unknown),
+                        },
+                        None if Instant::now() >= until.settled => return Ok(record.outcome),
+                        // It settled meanwhile, or another process that shares the store has it.
+                        None => {
+                            sleep_until((Instant::now() + AGAIN).min(until.settled)).await;
+                            continue;
+                        }
+                    },
                 },
-            }
-        }
-        match live {
-            Some(live) if live.is_same_ask(conversation_id, None) => {
+            };
+            return if live.is_same_ask(conversation_id, None) {
                 Ok(self.wait(&live, until).await)
-            }
-            _ => Ok(unknown),
+            } else {
+                Ok(unknown)
+            };
         }
     }
 

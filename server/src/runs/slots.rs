@@ -48,6 +48,11 @@ impl Slots {
         (*self.phase.borrow() < Phase::Draining).then_some(slot)
     }
 
+    /// Resolves when a slot is taken.
+    pub(super) async fn busy(&self) {
+        let _ = self.taken.subscribe().wait_for(|taken| *taken > 0).await;
+    }
+
     /// Resolves when no slot is taken.
     pub(super) async fn idle(&self) {
         // The sender is held here, so it cannot be gone.

@@ -72,7 +72,7 @@ async fn serve(config: Config) -> Result<ExitCode, String> {
         journal: Arc::clone(&journal) as _,
         provider,
         clock: Arc::new(SystemClock),
-        settings: Settings::default(),
+        settings: Settings { limits: config.limits, ..Settings::default() },
         public_url: config.public_url.clone(),
         offers,
     });

@@ -8,6 +8,7 @@ mod archive;
 mod asking;
 mod cancelling;
 mod conversations;
+mod deadlines;
 mod draining;
 mod guards;
 mod looking_up;

@@ -50,6 +50,29 @@ async fn asks_that_waited_run_after_the_restart_in_their_order() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn an_ask_whose_commit_was_said_to_have_failed_attaches_and_is_not_sent_unasked() {
+    let server = spawn().await;
+    server.ask(&ask(1, "hold"), 0).await.outcome(202, "pending");
+    server.ask(&ask(2, "Told?"), 0).await.outcome(202, "pending");
+    server.ask(&ask(3, "Untold?"), 0).await.outcome(202, "pending");
+    server.provider.held().await;
+    // As the disk may have it when the process dies between a commit and its confirmation.
+    server.file().execute("UPDATE archive SET confirmed = confirmed - 1", ()).unwrap();
+
+    let server = server.crash().await;
+    server.look_up(&ask(2, ""), 20).await.outcome(200, "completed");
+    let outcome = server.look_up(&ask(3, ""), 20).await.outcome(200, "interrupted");
+    assert_eq!(outcome["error"]["code"], "server_restarted");
+    assert_eq!(outcome["receipt"]["provider_calls"], 0);
+    assert_eq!(server.ask(&ask(3, "Untold?"), 20).await.outcome(200, "interrupted"), outcome);
+    assert_eq!(server.provider.calls().len(), 1);
+    // A person who was told so may ask it again.
+    let mut again = ask(4, "Untold?");
+    again["retry_of"] = json!(id(3));
+    server.ask(&again, 20).await.outcome(200, "completed");
+}
+
+#[tokio::test(start_paused = true)]
 async fn an_ask_that_waited_for_more_than_an_hour_is_not_sent() {
     let server = spawn().await;
     server.ask(&ask(1, "hold"), 0).await.outcome(202, "pending");

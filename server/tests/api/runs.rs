@@ -103,20 +103,6 @@ async fn an_endless_answer_is_hung_up_on() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_provider_that_takes_too_long_is_given_up_after_an_hour() {
-    let server = spawn().await;
-    server.ask(&ask(1, "hold"), 0).await.outcome(202, "pending");
-    let held = server.provider.held().await;
-    held.say("half");
-    let started = tokio::time::Instant::now();
-    held.hung_up().await;
-    assert_eq!(started.elapsed().as_secs(), 3600);
-    let outcome = server.look_up(&ask(1, ""), 5).await.outcome(200, "failed");
-    assert_eq!(outcome["error"]["code"], "provider_timeout");
-    assert_eq!(outcome["answer"]["text"], "half");
-}
-
-#[tokio::test(start_paused = true)]
 async fn a_fault_of_ours_ends_the_ask_and_not_the_conversation() {
     let server = spawn().await;
     server.ask(&ask(1, "hold"), 0).await.outcome(202, "pending");

@@ -5,6 +5,7 @@ use rusqlite::{Connection, OptionalExtension as _, named_params, params};
 
 use super::rows::{self, COLUMNS, bytes, json, word};
 use super::writer::Write;
+use crate::clock::Uptime;
 use crate::journal::{
     Accept, Begin, CancelledUnheard, ConversationKey, Key, Mark, NewAsk, Partial, Record, Start,
     title_of,
@@ -53,10 +54,10 @@ pub(super) fn accept(write: &mut Write<'_>, ask: &NewAsk) -> rusqlite::Result<Ac
         .prepare_cached(
             "INSERT INTO asks (principal, request_id, conversation_id, seq, state, fingerprint,
                  question, current, remember, language, model, retry_of, asked_at, submissions,
-                 epoch, starts, provider, billable)
+                 born, epoch, starts, provider, billable, silent_until, run_until)
              VALUES (:principal, :request_id, :conversation_id, :seq, :state, :fingerprint,
                  :question, :current, :remember, :language, :model, :retry_of, :asked_at, 1,
-                 :epoch, :starts, :provider, :billable)",
+                 :born, :epoch, :starts, :provider, :billable, :silent_until, :run_until)",
         )?
         .execute(named_params! {
             ":principal": ask.key.principal.0,
@@ -72,13 +73,21 @@ pub(super) fn accept(write: &mut Write<'_>, ask: &NewAsk) -> rusqlite::Result<Ac
             ":model": ask.terms.model,
             ":retry_of": ask.retry_of.map(|id| bytes(id.uuid())),
             ":asked_at": ask.asked_at.millis(),
+            ":born": write.births.group(),
             ":epoch": start.map(|_| write.epoch),
             ":starts": u32::from(start.is_some()),
             ":provider": start.map(|start| &start.provider),
             ":billable": start.map(|start| start.billable),
+            ":silent_until": start.map(|start| start.deadlines.silent.millis()),
+            ":run_until": start.map(|start| start.deadlines.run.millis()),
         })?;
-    write.born.push(ask.key);
-    Ok(Accept::New(found(connection, ask.key)?))
+    write.births.add(ask.key, start.is_none());
+    let mut record = found(connection, ask.key)?;
+    if record.mark == Mark::Unconfirmed {
+        // Whoever reads this reads it after the whole group was confirmed.
+        record.mark = Mark::Accepted;
+    }
+    Ok(Accept::New(record))
 }
 
 /// An ask that was cancelled before it arrived, arriving.
@@ -198,7 +207,7 @@ pub(super) fn begin(write: &mut Write<'_>, key: Key, start: &Start) -> rusqlite:
         .connection
         .prepare_cached(
             "UPDATE asks SET state = 'calling', starts = starts + (state = 'accepted'),
-                 epoch = ?3, provider = ?4, billable = ?5
+                 epoch = ?3, provider = ?4, billable = ?5, silent_until = ?6, run_until = ?7
              WHERE principal = ?1 AND request_id = ?2",
         )?
         .execute(params![
@@ -206,7 +215,9 @@ pub(super) fn begin(write: &mut Write<'_>, key: Key, start: &Start) -> rusqlite:
             bytes(key.request_id.uuid()),
             write.epoch,
             start.provider,
-            start.billable
+            start.billable,
+            start.deadlines.silent.millis(),
+            start.deadlines.run.millis()
         ])?;
     Ok(Begin::Begun)
 }
@@ -215,11 +226,17 @@ pub(super) fn append(write: &mut Write<'_>, key: Key, partial: &Partial) -> rusq
     let ask: Option<i64> = write
         .connection
         .prepare_cached(
-            "UPDATE asks SET submissions = max(submissions, ?3)
+            "UPDATE asks SET submissions = max(submissions, ?3),
+                 silent_until = max(silent_until, ifnull(?4, 0))
              WHERE principal = ?1 AND request_id = ?2 AND state = 'calling' RETURNING id",
         )?
         .query_row(
-            params![key.principal.0, bytes(key.request_id.uuid()), partial.submissions],
+            params![
+                key.principal.0,
+                bytes(key.request_id.uuid()),
+                partial.submissions,
+                partial.silent.map(Uptime::millis)
+            ],
             |row| row.get(0),
         )
         .optional()?;
@@ -285,7 +302,8 @@ fn write_outcome(connection: &Connection, key: Key, outcome: &Outcome) -> rusqli
                  input_tokens = :input_tokens, output_tokens = :output_tokens,
                  usage_estimated = :usage_estimated, cost_micros = :cost_micros,
                  currency = :currency, first_token_ms = :first_token_ms, run_ms = :run_ms,
-                 capture = :capture, context = :context, context_missing = :context_missing
+                 capture = :capture, context = :context, context_missing = :context_missing,
+                 silent_until = NULL, run_until = NULL
              WHERE principal = :principal AND request_id = :request_id",
         )?
         .execute(named_params! {
@@ -358,7 +376,7 @@ pub(super) fn requeue(write: &mut Write<'_>, key: Key) -> rusqlite::Result<()> {
     let ask: Option<i64> = write
         .connection
         .prepare_cached(
-            "UPDATE asks SET state = 'accepted', epoch = NULL
+            "UPDATE asks SET state = 'accepted', born = 0, epoch = NULL, silent_until = NULL, run_until = NULL
              WHERE principal = ? AND request_id = ? AND state = 'calling' RETURNING id",
         )?
         .query_row(params![key.principal.0, bytes(key.request_id.uuid())], |row| row.get(0))

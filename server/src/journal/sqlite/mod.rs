@@ -33,6 +33,7 @@ use super::{
     Accept, Begin, CancelledUnheard, ConversationKey, Journal, JournalError, Key, NewAsk, Partial,
     PrincipalId, Record, Result, Start, Turn,
 };
+use crate::clock::Uptime;
 
 /// The opaque parts of an owner, used when an archive comes into being.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -86,8 +87,9 @@ impl SqliteJournal {
         let store = |source| OpenError::Store { folder: options.folder.clone(), source };
         let opened = open::open(&options.folder, options.vfs)?;
         let mut connection = opened.connection;
-        let (epoch, local, owner) = take_over(&mut connection, &options.identity).map_err(store)?;
-        let writer = Writer::new(opened.place.clone(), connection, epoch, opened.lock);
+        let taken = take_over(&mut connection, &options.identity).map_err(store)?;
+        let TakenOver { epoch, group, local, owner } = taken;
+        let writer = Writer::new(opened.place.clone(), connection, epoch, group, opened.lock);
         let driven = options
             .drive
             .start(writer)
@@ -134,11 +136,18 @@ impl SqliteJournal {
     }
 }
 
+/// An archive as the process that takes it over finds it.
+struct TakenOver {
+    /// Its own epoch, higher than every earlier one.
+    epoch: i64,
+    /// The last group of writes with a new ask.
+    group: i64,
+    local: PrincipalId,
+    owner: Owner,
+}
+
 /// Takes the next epoch, and the archive's identity; a new archive gets one.
-fn take_over(
-    connection: &mut Connection,
-    identity: &Identity,
-) -> rusqlite::Result<(i64, PrincipalId, Owner)> {
+fn take_over(connection: &mut Connection, identity: &Identity) -> rusqlite::Result<TakenOver> {
     let transaction = connection.transaction()?;
     transaction.execute(
         "INSERT INTO archive (only_row, id, epoch, proofs) VALUES (1, ?, 0, 0)
@@ -154,6 +163,13 @@ fn take_over(
         (),
         |row| row.get(0),
     )?;
+    // Settled asks do not count: whoever asks about them needs no confirmation any more.
+    let group = transaction.query_row(
+        "SELECT max(0, confirmed,
+             ifnull((SELECT max(born) FROM asks WHERE state <> 'settled'), 0)) FROM archive",
+        (),
+        |row| row.get(0),
+    )?;
     let owner: String = transaction.query_row(
         "SELECT principals.key || '.' || archive.id FROM principals, archive
          WHERE principals.id = 1",
@@ -164,7 +180,7 @@ fn take_over(
     let owner = owner.parse().map_err(|error| {
         rusqlite::Error::ToSqlConversionFailure(format!("the archive's owner: {error}").into())
     })?;
-    Ok((epoch, PrincipalId(1), owner))
+    Ok(TakenOver { epoch, group, local: PrincipalId(1), owner })
 }
 
 #[async_trait]
@@ -207,6 +223,10 @@ impl Journal for SqliteJournal {
 
     async fn unsettled(&self) -> Result<Vec<Record>> {
         self.readers.read(reads::unsettled).await
+    }
+
+    async fn overdue(&self, now: Uptime) -> Result<Vec<Record>> {
+        self.readers.read(move |connection| reads::overdue(connection, now)).await
     }
 
     async fn history(

@@ -5,12 +5,26 @@ use rusqlite::{Connection, OptionalExtension as _, params};
 use uuid::Uuid;
 
 use super::rows::{self, COLUMNS, bytes};
+use crate::clock::Uptime;
 use crate::journal::{ConversationKey, Record, Turn};
 
 pub(super) fn unsettled(connection: &Connection) -> rusqlite::Result<Vec<Record>> {
     connection
-        .prepare(&format!("SELECT {COLUMNS} FROM asks a WHERE a.state <> 'settled' ORDER BY a.id"))?
+        .prepare(&format!(
+            "SELECT {COLUMNS} FROM asks a INDEXED BY asks_unsettled
+             WHERE a.state <> 'settled' ORDER BY a.id"
+        ))?
         .query_map((), rows::record)?
+        .collect()
+}
+
+pub(super) fn overdue(connection: &Connection, now: Uptime) -> rusqlite::Result<Vec<Record>> {
+    connection
+        .prepare_cached(&format!(
+            "SELECT {COLUMNS} FROM asks a INDEXED BY asks_unsettled
+             WHERE a.state <> 'settled' AND min(a.silent_until, a.run_until) <= ?"
+        ))?
+        .query_map([now.millis()], rows::record)?
         .collect()
 }
 

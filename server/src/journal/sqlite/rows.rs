@@ -10,7 +10,8 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use uuid::Uuid;
 
-use crate::journal::{Fingerprint, Mark, PrincipalId, Record, Terms};
+use crate::clock::Uptime;
+use crate::journal::{Deadlines, Fingerprint, Mark, PrincipalId, Record, Terms};
 
 /// The columns of an ask, in the order in which [`record`] reads them. The text of an unsettled ask
 /// is joined from its pieces.
@@ -28,7 +29,8 @@ pub(super) const COLUMNS: &str = "
           WHERE ask = a.id AND kind = 'reasoning') END,
     a.finish, a.error_code, a.error_message, a.error_retryable, a.route, a.answered_by,
     a.provider_calls, a.input_tokens, a.output_tokens, a.usage_estimated, a.cost_micros,
-    a.currency, a.first_token_ms, a.run_ms, a.capture, a.context, a.context_missing";
+    a.currency, a.first_token_ms, a.run_ms, a.capture, a.context, a.context_missing,
+    a.state = 'accepted' AND a.born > (SELECT confirmed FROM archive), a.silent_until, a.run_until";
 
 /// Reads columns from left to right: with this many, names would be looked up a thousand times.
 struct Columns<'a> {
@@ -50,6 +52,10 @@ impl Columns<'_> {
     fn optional_id(&mut self) -> rusqlite::Result<Option<RequestId>> {
         let bytes = self.next::<Option<[u8; 16]>>()?;
         Ok(bytes.map(|bytes| RequestId::new(Uuid::from_bytes(bytes))))
+    }
+
+    fn uptime(&mut self) -> rusqlite::Result<Option<Uptime>> {
+        Ok(self.next::<Option<u64>>()?.map(Uptime::from_millis))
     }
 
     fn timestamp(&mut self) -> rusqlite::Result<Option<Timestamp>> {
@@ -163,7 +169,22 @@ pub(super) fn record(row: &Row<'_>) -> rusqlite::Result<Record> {
         context: columns.json::<Vec<ContextItem>>()?.unwrap_or_default(),
         context_missing: columns.json()?.unwrap_or_default(),
     };
-    Ok(Record { principal, outcome, mark, fingerprint, terms, submissions, starts, provider })
+    let mark = if columns.next()? { Mark::Unconfirmed } else { mark };
+    let deadlines = match (columns.uptime()?, columns.uptime()?) {
+        (Some(silent), Some(run)) => Some(Deadlines { silent, run }),
+        _ => None,
+    };
+    Ok(Record {
+        principal,
+        outcome,
+        mark,
+        fingerprint,
+        terms,
+        submissions,
+        starts,
+        provider,
+        deadlines,
+    })
 }
 
 /// A word of the protocol, as it stands on the wire.

@@ -9,6 +9,7 @@ use futures_util::future::join_all;
 use tempfile::TempDir;
 
 use super::*;
+use crate::journal::Mark;
 use crate::journal::suite::{self, Store, ask};
 
 fn options(folder: &Path, drive: Drive) -> Options {
@@ -173,8 +174,8 @@ fn writer(folder: &Path) -> Writer {
     let opened = open::open(folder, None).unwrap();
     let mut connection = opened.connection;
     let identity = Identity { archive: "a1".to_owned(), principal: "p1".to_owned() };
-    let (epoch, ..) = take_over(&mut connection, &identity).unwrap();
-    Writer::new(opened.place, connection, epoch, opened.lock)
+    let TakenOver { epoch, group, .. } = take_over(&mut connection, &identity).unwrap();
+    Writer::new(opened.place, connection, epoch, group, opened.lock)
 }
 
 /// A journal whose writer nobody drives, for the values that need one.
@@ -234,15 +235,45 @@ async fn a_full_disk_fails_the_whole_group_and_the_next_one_after_it_heals() {
     assert!(matches!(one_done.await.unwrap(), Err(JournalError::Unavailable(_))));
     assert!(matches!(two_done.await.unwrap(), Err(JournalError::Unavailable(_))));
     assert!(journal.find(ask(&journal, 1, 1).key).await.unwrap().is_none());
-    let doubtful = writer.doubtful().unwrap();
-    assert!(doubtful.contains(&ask(&journal, 1, 1).key), "nobody knows what it left");
-
-    // A new connection has no such limit: the disk has room again.
+    // A new connection has no such limit: the disk has room again, and was tried at once.
+    assert_eq!(writer.doubtful(), None);
     let again = ask(&journal, 1, 1);
     let (one, one_done) = command(move |write| asks::accept(write, &again));
     writer.pump(vec![one]);
     assert!(matches!(one_done.await.unwrap(), Ok(Accept::New(_))));
-    assert_eq!(writer.doubtful(), None);
+}
+
+#[tokio::test]
+async fn what_a_crash_leaves_of_a_group_that_was_never_confirmed_is_told_apart() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut writer = writer(folder.path());
+    let journal = journal(folder.path());
+    let [told, untold] = [ask(&journal, 1, 1), ask(&journal, 2, 1)];
+    let keys = [told.key, untold.key];
+    for ask in [told, untold] {
+        let (accept, _) = command(move |write| asks::accept(write, &ask));
+        writer.pump(vec![accept]);
+    }
+    // As a commit leaves it that was said to have failed, or before whose reply the process died.
+    let other = place(folder.path()).writer().unwrap();
+    other.execute("UPDATE archive SET confirmed = confirmed - 1", ()).unwrap();
+    let marks = async || {
+        let mut marks = Vec::new();
+        for key in keys {
+            marks.push(journal.find(key).await.unwrap().unwrap().mark);
+        }
+        marks
+    };
+    assert_eq!(marks().await, [Mark::Accepted, Mark::Unconfirmed]);
+    drop(writer);
+
+    // It stays so when the archive is opened again, and what is written then is told apart from it.
+    let mut writer = self::writer(folder.path());
+    let later = NewAsk { start: Some(suite::start()), ..ask(&journal, 3, 3) };
+    let (accept, accepted) = command(move |write| asks::accept(write, &later));
+    writer.pump(vec![accept]);
+    assert!(matches!(accepted.await.unwrap(), Ok(Accept::New(_))));
+    assert_eq!(marks().await, [Mark::Accepted, Mark::Unconfirmed]);
 }
 
 #[tokio::test]
@@ -293,7 +324,7 @@ async fn a_process_whose_epoch_is_over_cannot_write() {
     let journal = journal(folder.path());
     let mut other = place(folder.path()).writer().unwrap();
     let identity = Identity { archive: "a2".to_owned(), principal: "p2".to_owned() };
-    let (epoch, _, owner) = take_over(&mut other, &identity).unwrap();
+    let TakenOver { epoch, owner, .. } = take_over(&mut other, &identity).unwrap();
     assert_eq!((epoch, owner.as_str()), (2, "p1.a1"), "who the archive is stays");
     let late = ask(&journal, 1, 1);
     let (accept, accepted) = command(move |write| asks::accept(write, &late));

@@ -7,6 +7,10 @@
 //! *Architecture invariant:* the pump is a plain function. A thread drives it in production, a task
 //! in a simulation, and nothing else differs between the two.
 //!
+//! *Architecture invariant:* no ask that waits is said to be accepted before the archive also says that
+//! its group was confirmed. So what a crash leaves of a commit that was said to have failed can be
+//! told apart, and is never run unasked.
+//!
 //! *Architecture invariant:* after a commit that failed, nothing is admitted until a durable
 //! transaction has gone through that also removes whatever asks the failed group may have left: its
 //! callers were told that they were not accepted.
@@ -29,8 +33,27 @@ const GROUP: usize = 512;
 pub(super) struct Write<'a> {
     pub(super) connection: &'a Connection,
     pub(super) epoch: i64,
-    /// The asks that come into being with this group.
-    pub(super) born: &'a mut Vec<Key>,
+    pub(super) births: &'a mut Births,
+}
+
+/// The asks that come into being with a group.
+pub(super) struct Births {
+    group: i64,
+    keys: Vec<Key>,
+    /// Whether any of them waits: only those are ever run after a crash, and need confirmation.
+    any_waits: bool,
+}
+
+impl Births {
+    /// The group's number: higher than that of every ask so far.
+    pub(super) const fn group(&self) -> i64 {
+        self.group
+    }
+
+    pub(super) fn add(&mut self, key: Key, waits: bool) {
+        self.keys.push(key);
+        self.any_waits |= waits;
+    }
 }
 
 /// One change, with whoever waits for it.
@@ -88,6 +111,8 @@ pub(super) struct Writer {
     place: Place,
     connection: Connection,
     epoch: i64,
+    /// The last group with a birth.
+    group: i64,
     /// Asks that a failed group may have left behind; present until a durable transaction has
     /// settled that they are gone.
     doubt: Option<Vec<Key>>,
@@ -96,8 +121,14 @@ pub(super) struct Writer {
 }
 
 impl Writer {
-    pub(super) const fn new(place: Place, connection: Connection, epoch: i64, lock: File) -> Self {
-        Self { place, connection, epoch, doubt: None, _lock: lock }
+    pub(super) const fn new(
+        place: Place,
+        connection: Connection,
+        epoch: i64,
+        group: i64,
+        lock: File,
+    ) -> Self {
+        Self { place, connection, epoch, group, doubt: None, _lock: lock }
     }
 
     /// As if a group with these asks had failed.
@@ -114,27 +145,35 @@ impl Writer {
 
     /// Applies a group in one transaction and replies to each of its commands.
     pub(super) fn pump(&mut self, mut group: Vec<Box<dyn Command>>) {
-        let mut born = Vec::new();
+        let mut births = Births { group: self.group + 1, keys: Vec::new(), any_waits: false };
         // A fault in one command must not end the writing of all others for ever. What it left
         // half-done goes with its connection, which doubt replaces.
-        let end = catch_unwind(AssertUnwindSafe(|| self.commit(&mut group, &mut born)))
+        let end = catch_unwind(AssertUnwindSafe(|| self.commit(&mut group, &mut births)))
             .unwrap_or_else(|_| Err(JournalError::Broken("a command panicked".to_owned())));
         if let Err(error) = &end {
             tracing::error!(%error, commands = group.len(), "a group of writes failed");
-            self.doubt.get_or_insert_default().append(&mut born);
+            self.doubt.get_or_insert_default().append(&mut births.keys);
         }
+        // Also where it failed: what it may have left must not be confirmed by a later one.
+        self.group = births.group;
+        let failed = end.is_err();
         for command in group {
             command.reply(end.clone());
         }
+        if failed && let Err(error) = self.settle_doubt() {
+            // The next group tries again. It was tried at once because the log may end in the failed
+            // group now, as if it had succeeded, until something is written over it.
+            tracing::warn!(%error, "the archive cannot be written");
+        }
     }
 
-    fn commit(&mut self, group: &mut [Box<dyn Command>], born: &mut Vec<Key>) -> Result<()> {
+    fn commit(&mut self, group: &mut [Box<dyn Command>], births: &mut Births) -> Result<()> {
         self.settle_doubt()?;
         let connection = &self.connection;
         let run = |sql| connection.prepare_cached(sql)?.execute(());
         run("BEGIN IMMEDIATE").map_err(fault)?;
         let applied = check_epoch(connection, self.epoch).and_then(|()| {
-            let mut write = Write { connection, epoch: self.epoch, born };
+            let mut write = Write { connection, epoch: self.epoch, births };
             for command in group {
                 run("SAVEPOINT command").map_err(fault)?;
                 if let Err(error) = command.apply(&mut write) {
@@ -155,7 +194,20 @@ impl Writer {
             // Where even this fails, the connection is dropped before the next group.
             let _ = run("ROLLBACK");
         }
-        applied.map(|_| ())
+        applied?;
+        if births.any_waits { self.confirm(births.group).map_err(fault) } else { Ok(()) }
+    }
+
+    /// Notes that whoever handed in the asks of this group is about to be told.
+    ///
+    /// It is not synced: a crash of the process keeps it, and power loss within the moment until the
+    /// next group's sync makes an end of what waits that says so, and costs nothing.
+    fn confirm(&self, group: i64) -> rusqlite::Result<()> {
+        let run = |sql| self.connection.prepare_cached(sql)?.execute([group]);
+        self.connection.pragma_update(None, "synchronous", "NORMAL")?;
+        run("UPDATE archive SET confirmed = ?")?;
+        // Where anything here fails, the connection is dropped before the next group.
+        self.connection.pragma_update(None, "synchronous", "FULL")
     }
 
     fn settle_doubt(&mut self) -> Result<()> {

@@ -16,6 +16,7 @@ fn read<'a>(parts: impl IntoIterator<Item = &'a [u8]>) -> (Heard, Result<Generat
     let mut heard = Heard::default();
     let mut answer = Answer::new();
     let mut pieces = |piece| match piece {
+        Piece::Life => panic!("only who reads the connection hears that"),
         Piece::Text(text) => {
             assert!(!text.is_empty());
             heard.text.push_str(&text);

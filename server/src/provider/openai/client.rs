@@ -34,19 +34,14 @@ const ERROR_BYTES: usize = 16 * 1024;
 /// How much of a list of models is read, in bytes.
 const LIST_BYTES: usize = 1024 * 1024;
 
-/// How long each part of a call may take.
+/// How long those parts of a call may take that nobody needs to wait for. How long an answer may take
+/// is not decided here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Timeouts {
     /// Name, connection and TLS together.
     pub connect: Duration,
-    /// From the call to the head of its reply.
-    pub first_byte: Duration,
-    /// Without a byte in mid reply; a comment counts as life.
-    pub silence: Duration,
     /// Without a byte once the answer is said to be complete.
     pub after_finish: Duration,
-    /// The whole call.
-    pub total: Duration,
     /// What is not an answer: the body of a refusal, the list of models.
     pub aside: Duration,
 }
@@ -55,10 +50,7 @@ impl Default for Timeouts {
     fn default() -> Self {
         Self {
             connect: Duration::from_secs(10),
-            first_byte: Duration::from_mins(5),
-            silence: Duration::from_mins(5),
             after_finish: Duration::from_secs(5),
-            total: Duration::from_hours(1),
             aside: Duration::from_secs(5),
         }
     }
@@ -127,14 +119,13 @@ impl Client {
         self.timeouts
     }
 
-    /// Asks for an answer; back with the head of the reply. `None`: it did not come in time.
+    /// Asks for an answer; back with the head of the reply.
     pub(super) async fn ask(
         &self,
         endpoint: &Endpoint,
         idempotency_key: &str,
         body: &Value,
-    ) -> Result<Stream, Option<reqwest::Error>> {
-        let started = Instant::now();
+    ) -> Result<Stream, reqwest::Error> {
         let request = self
             .http
             .post(endpoint.chat().clone())
@@ -143,9 +134,7 @@ impl Client {
             .header(CONTENT_TYPE, "application/json")
             .header(IDEMPOTENCY_KEY, idempotency_key)
             .body(body.to_string());
-        let within = self.timeouts.first_byte.min(self.timeouts.total);
-        let response = timeout(within, request.send()).await.map_err(|_| None)?.map_err(Some)?;
-        Ok(Stream { response, timeouts: self.timeouts, deadline: started + self.timeouts.total })
+        Ok(Stream { response: request.send().await?, timeouts: self.timeouts })
     }
 
     /// Asks for the list of models. `None`: it did not come in time.
@@ -183,10 +172,6 @@ pub(super) enum Next {
     End,
     /// The connection broke.
     Broken,
-    /// Nothing, for as long as this.
-    Silent(Duration),
-    /// More, but the call has lasted for as long as this.
-    Overdue(Duration),
 }
 
 /// The body of a reply, as it comes. Dropping it closes its connection.
@@ -194,7 +179,6 @@ pub(super) enum Next {
 pub(super) struct Stream {
     response: reqwest::Response,
     timeouts: Timeouts,
-    deadline: Instant,
 }
 
 impl Stream {
@@ -218,23 +202,24 @@ impl Stream {
             .is_some_and(|coding| !coding.as_bytes().eq_ignore_ascii_case(b"identity"))
     }
 
-    /// Waits for what comes next; less patiently if the answer is said to be complete already.
+    /// Waits for what comes next; not for long if the answer is said to be complete already.
     pub(super) async fn next(&mut self, is_finished: bool) -> Next {
-        let patience = if is_finished { self.timeouts.after_finish } else { self.timeouts.silence };
-        let until = (Instant::now() + patience).min(self.deadline);
-        match timeout_at(until, self.response.chunk()).await {
-            Ok(Ok(Some(bytes))) if Instant::now() < self.deadline => Next::Bytes(bytes),
-            Ok(Ok(Some(_))) => Next::Overdue(self.timeouts.total),
-            Ok(Ok(None)) => Next::End,
-            Ok(Err(_)) => Next::Broken,
-            Err(_) if Instant::now() >= self.deadline => Next::Overdue(self.timeouts.total),
-            Err(_) => Next::Silent(patience),
+        let next = self.response.chunk();
+        let next = if is_finished {
+            timeout(self.timeouts.after_finish, next).await.unwrap_or(Ok(None))
+        } else {
+            next.await
+        };
+        match next {
+            Ok(Some(bytes)) => Next::Bytes(bytes),
+            Ok(None) => Next::End,
+            Err(_) => Next::Broken,
         }
     }
 
     /// The body of a refusal: as much as is worth quoting, and as comes soon.
     pub(super) async fn error_body(mut self) -> Vec<u8> {
-        let deadline = (Instant::now() + self.timeouts.aside).min(self.deadline);
+        let deadline = Instant::now() + self.timeouts.aside;
         read(&mut self.response, ERROR_BYTES, deadline).await
     }
 }

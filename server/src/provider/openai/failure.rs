@@ -42,7 +42,7 @@ impl Failures {
             return uncalled(FailureCode::ProviderUnreachable, sentence, true);
         }
         if error.is_timeout() {
-            return no_first_byte(None);
+            return no_first_byte();
         }
         let sentence =
             format!("The model server at {origin} closed the connection without a proper answer.");
@@ -196,23 +196,9 @@ pub(super) fn unsendable() -> ProviderError {
 }
 
 /// The reply did not begin in time.
-pub(super) fn no_first_byte(waited: Option<Duration>) -> ProviderError {
-    let within =
-        waited.map_or_else(|| "in time".to_owned(), |it| format!("within {}", seconds(it)));
-    let sentence = format!("The model server did not begin to answer {within}.");
-    called(FailureCode::ProviderTimeout, sentence, true)
-}
-
-/// The reply fell silent.
-pub(super) fn silence(waited: Duration, usage: Usage) -> ProviderError {
-    let sentence = format!("The model server fell silent for {} in mid answer.", seconds(waited));
-    ProviderError { usage, ..called(FailureCode::ProviderTimeout, sentence, true) }
-}
-
-/// The reply went on for longer than any may.
-pub(super) fn endless(waited: Duration, usage: Usage) -> ProviderError {
-    let sentence = format!("The answer was not complete after {}.", seconds(waited));
-    ProviderError { usage, ..called(FailureCode::ProviderTimeout, sentence, true) }
+pub(super) fn no_first_byte() -> ProviderError {
+    let sentence = "The model server did not begin to answer in time.";
+    called(FailureCode::ProviderTimeout, sentence.to_owned(), true)
 }
 
 /// The connection broke in mid answer.

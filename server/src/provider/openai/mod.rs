@@ -29,7 +29,7 @@ pub use self::client::{ClientError, Timeouts};
 use self::endpoint::{Endpoint, EndpointError, HOSTED};
 use self::failure::Failures;
 use super::secret::Secret;
-use super::{Call, Generated, Provider, ProviderError};
+use super::{Call, Generated, Piece, Provider, ProviderError};
 
 /// What is to be known of a provider before it can be called.
 #[derive(Clone, Debug, Default)]
@@ -113,7 +113,7 @@ impl OpenAi {
                 self.catalog.unreachable();
                 Err(match error {
                     Some(error) => self.failures.no_reply(&error, self.connect_timeout()),
-                    None => failure::no_first_byte(None),
+                    None => failure::no_first_byte(),
                 })
             }
         }
@@ -186,20 +186,16 @@ impl Provider for OpenAi {
         let model = self.model(call).await?;
         let body = request::body(&self.endpoint, call, &model, self.max_output_tokens);
 
-        let timeouts = self.client.timeouts();
         let mut stream = match self.client.ask(&self.endpoint, &call.idempotency_key, &body).await {
             Ok(stream) => stream,
-            Err(None) => {
-                self.catalog.unreachable();
-                return Err(failure::no_first_byte(Some(timeouts.first_byte)));
-            }
-            Err(Some(error)) => {
+            Err(error) => {
                 if error.is_connect() {
                     self.catalog.unreachable();
                 }
-                return Err(self.failures.no_reply(&error, timeouts.connect));
+                return Err(self.failures.no_reply(&error, self.connect_timeout()));
             }
         };
+        pieces(Piece::Life);
         let status = stream.status();
         self.catalog.replied(status.as_u16());
         if !status.is_success() {
@@ -214,13 +210,14 @@ impl Provider for OpenAi {
         loop {
             let next = stream.next(answer.is_finished()).await;
             let read = match next {
-                Next::Bytes(bytes) => answer.push(&bytes, pieces),
+                Next::Bytes(bytes) => {
+                    pieces(Piece::Life);
+                    answer.push(&bytes, pieces)
+                }
                 Next::End => Ok(Progress::Done),
                 // It said that it was complete: what becomes of the connection then is no matter.
                 _ if answer.is_finished() => Ok(Progress::Done),
                 Next::Broken => return Err(failure::broken(answer.usage())),
-                Next::Silent(waited) => return Err(failure::silence(waited, answer.usage())),
-                Next::Overdue(waited) => return Err(failure::endless(waited, answer.usage())),
             };
             let end = match read {
                 Ok(Progress::More) => continue,

@@ -8,28 +8,51 @@ use axum::body::Body;
 use axum::http::Request;
 use axum::http::request::Builder;
 use holdfast::app::{App, Parts};
-use holdfast::clock::Clock;
+use holdfast::clock::{Clock, Uptime};
 use holdfast::journal::sqlite::{Drive, Identity, Options, SqliteJournal};
 use holdfast_protocol::Timestamp;
 use serde_json::{Value, json};
 use tempfile::TempDir;
+use tokio::time::Instant;
 use tower::ServiceExt as _;
 use uuid::Uuid;
 
 use super::{Faulty, Reply, Scripted};
 
-/// A clock that moves only when told to.
-pub(crate) struct SetClock(AtomicU64);
+/// A wall clock that moves only when told to, and a machine that sleeps when told to.
+pub(crate) struct SetClock {
+    wall: AtomicU64,
+    started: Instant,
+    slept: AtomicU64,
+}
 
 impl Clock for SetClock {
     fn now(&self) -> Timestamp {
-        Timestamp::from_millis(self.0.load(Ordering::Relaxed))
+        Timestamp::from_millis(self.wall.load(Ordering::Relaxed))
+    }
+
+    fn uptime(&self) -> Uptime {
+        let slept = Duration::from_millis(self.slept.load(Ordering::Relaxed));
+        Uptime::default().after(self.started.elapsed() + slept)
     }
 }
 
 impl SetClock {
+    fn new() -> Arc<Self> {
+        Arc::new(Self {
+            wall: AtomicU64::new(1_769_850_000_000),
+            started: Instant::now(),
+            slept: AtomicU64::new(0),
+        })
+    }
+
     pub(crate) fn advance(&self, by: Duration) {
-        self.0.fetch_add(u64::try_from(by.as_millis()).unwrap(), Ordering::Relaxed);
+        self.wall.fetch_add(u64::try_from(by.as_millis()).unwrap(), Ordering::Relaxed);
+    }
+
+    /// Sleeps for so long: timers stand still meanwhile.
+    pub(crate) fn sleep(&self, by: Duration) {
+        self.slept.fetch_add(u64::try_from(by.as_millis()).unwrap(), Ordering::Relaxed);
     }
 }
 
@@ -68,7 +91,7 @@ pub(crate) async fn spawn() -> Spawned {
 
 pub(crate) async fn spawn_with(public_url: Option<&'static str>) -> Spawned {
     let folder = tempfile::tempdir().unwrap();
-    let clock = Arc::new(SetClock(AtomicU64::new(1_769_850_000_000)));
+    let clock = SetClock::new();
     let spawned = start(folder, Drive::Task, clock, Arc::new(Scripted::new()), public_url);
     spawned.app.ready().await;
     spawned
@@ -77,7 +100,7 @@ pub(crate) async fn spawn_with(public_url: Option<&'static str>) -> Spawned {
 /// A server whose journal has a thread of its own, as in production.
 pub(crate) async fn spawn_threaded() -> Spawned {
     let folder = tempfile::tempdir().unwrap();
-    let clock = Arc::new(SetClock(AtomicU64::new(1_769_850_000_000)));
+    let clock = SetClock::new();
     let spawned = start(folder, Drive::Thread, clock, Arc::new(Scripted::new()), None);
     spawned.app.ready().await;
     spawned
@@ -124,6 +147,12 @@ impl Spawned {
             provider.be_in_process();
         }
         start(self.folder, Drive::Task, self.clock, provider, self.public_url)
+    }
+
+    /// The archive's own file.
+    pub(crate) fn file(&self) -> rusqlite::Connection {
+        rusqlite::Connection::open(self.folder.path().join(holdfast::journal::sqlite::FILE))
+            .unwrap()
     }
 
     /// Sends a request as it is.

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use async_trait::async_trait;
+use holdfast::clock::Uptime;
 use holdfast::journal::{
     Accept, Begin, CancelledUnheard, ConversationKey, Journal, JournalError, Key, NewAsk, Partial,
     PrincipalId, Record, Result, Start, Turn,
@@ -110,6 +111,11 @@ impl Journal for Faulty {
     async fn unsettled(&self) -> Result<Vec<Record>> {
         self.reading().await?;
         self.inner.unsettled().await
+    }
+
+    async fn overdue(&self, now: Uptime) -> Result<Vec<Record>> {
+        self.reading().await?;
+        self.inner.overdue(now).await
     }
 
     async fn history(&self, key: ConversationKey, seq: u64, bytes: usize) -> Result<Vec<Turn>> {

@@ -8,4 +8,4 @@ mod scripted;
 pub(crate) use app::{Spawned, ask, ask_in, get, id, post, spawn, spawn_threaded, spawn_with};
 pub(crate) use faulty::Faulty;
 pub(crate) use reply::Reply;
-pub(crate) use scripted::{Scripted, error};
+pub(crate) use scripted::{Held, Scripted, error};

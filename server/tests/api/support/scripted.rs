@@ -68,6 +68,11 @@ impl Held {
         self.commands.send(Do::Hand(Piece::Reasoning(text.to_owned()))).ok().unwrap();
     }
 
+    /// A sign of life without text.
+    pub(crate) fn live(&self) {
+        self.commands.send(Do::Hand(Piece::Life)).ok().unwrap();
+    }
+
     pub(crate) fn end(&self) {
         let usage = Usage { input_tokens: Some(7), output_tokens: Some(11) };
         let generated =

@@ -89,18 +89,21 @@ async fn a_finished_answer_waits_for_nothing_and_fears_nothing() {
 }
 
 #[tokio::test]
-async fn comments_are_a_sign_of_life() {
-    // Ten comments, each well within the silence allowed, all of them well beyond it.
+async fn the_head_and_each_comment_are_signs_of_life_before_the_text() {
     let mock = Mock::serving(|_| {
-        let comment = || Step::Pause(MOMENT);
         let mut steps = vec![Step::send(HEAD)];
-        for _ in 0..10 {
-            steps.extend([comment(), Step::send(": alive\n\n")]);
+        for _ in 0..3 {
+            steps.extend([Step::Pause(MOMENT), Step::send(": alive\n\n")]);
         }
+        steps.push(Step::Pause(MOMENT));
         steps.push(Step::send(format!("{}{FINISH}\n\n{DONE}", delta("a"))));
         steps
     })
     .await;
-    let provider = hurried(&mock, |timeouts| timeouts.silence = MOMENT * 5);
-    assert_eq!(ask(&provider).await, ("a".to_owned(), Ok(stopped())));
+    let mut heard = Vec::new();
+    let mut pieces = |piece| heard.push(piece);
+    provider(&mock).generate(&call(), &mut pieces).await.unwrap();
+    let signs = heard.iter().position(|piece| *piece != Piece::Life).unwrap();
+    assert_eq!(heard[signs], Piece::Text("a".to_owned()));
+    assert!(signs >= 5, "the head, three comments, and the bytes of the text: {heard:?}");
 }

@@ -120,9 +120,7 @@ async fn dropping_hangs_up(steps: Vec<Step>, has_text: bool) {
     let task = tokio::spawn(async move {
         provider.generate(&call(), &mut |piece| sender.send(piece).unwrap()).await
     });
-    if has_text {
-        assert_eq!(receiver.recv().await, Some(Piece::Text("half".to_owned())));
-    }
+    while has_text && receiver.recv().await.unwrap() == Piece::Life {}
     let seen = mock.until(|seen| seen.calls().len() == 1).await;
     assert_eq!(seen.hung_up, 0);
     task.abort();

@@ -169,34 +169,14 @@ async fn a_compressed_answer_was_not_asked_for() {
 }
 
 #[tokio::test]
-async fn silence_before_the_first_byte_has_an_end() {
-    let mock = Mock::new(vec![Step::Hang]).await;
-    let provider = hurried(&mock, |timeouts| timeouts.first_byte = MOMENT);
-    let error = ask(&provider).await.1.unwrap_err();
-    assert_eq!((error.code, error.called), (ProviderTimeout, true));
-    assert_eq!(state(&provider), ModelState::Unreachable);
-    mock.until(|seen| seen.hung_up == 1).await;
-}
-
-#[tokio::test]
-async fn silence_in_mid_answer_has_an_end() {
-    let mock = Mock::new(vec![Step::send(format!("{HEAD}{}", delta("half"))), Step::Hang]).await;
-    let (text, end) = ask(&hurried(&mock, |timeouts| timeouts.silence = MOMENT)).await;
-    let error = end.unwrap_err();
-    assert_eq!((text.as_str(), error.code), ("half", ProviderTimeout));
-    assert!(error.message.contains("fell silent"), "{error}");
-    mock.until(|seen| seen.hung_up == 1).await;
-}
-
-#[tokio::test]
-async fn signs_of_life_alone_are_no_answer_for_ever() {
-    let comments = Step::Repeat(b": alive\n\n".to_vec(), Duration::from_millis(5));
-    for last in [comments, Step::Hang] {
-        let mock = Mock::new(vec![Step::send(format!("{HEAD}{}", delta("half"))), last]).await;
-        let (text, end) = ask(&hurried(&mock, |timeouts| timeouts.total = MOMENT * 3)).await;
-        let error = end.unwrap_err();
-        assert_eq!((text.as_str(), error.code), ("half", ProviderTimeout));
-        assert!(error.message.contains("not complete"), "{error}");
+async fn a_call_that_is_given_up_hangs_up() {
+    let text = format!("{HEAD}{}", delta("half"));
+    for steps in [vec![Step::Hang], vec![Step::send(text), Step::Hang]] {
+        let mock = Mock::new(steps).await;
+        let provider = provider(&mock);
+        let (call, mut ignored) = (call(), |_| {});
+        let call = provider.generate(&call, &mut ignored);
+        assert!(timeout(MOMENT, call).await.is_err(), "how long to wait is not its business");
         mock.until(|seen| seen.hung_up == 1).await;
     }
 }
