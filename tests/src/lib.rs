@@ -7,6 +7,7 @@
 
 pub mod browser;
 pub mod client;
+pub mod disk;
 pub mod mock;
 pub mod proxy;
 pub mod server;
