@@ -1,16 +1,21 @@
 //! The command line: what can be said, and the one sentence that a wrong word gets.
 
 use std::ffi::OsString;
+use std::io::Write as _;
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::error::ErrorKind;
 use clap::{Args, Parser, Subcommand};
 
 use crate::config::{Config, Settings};
+use crate::journal::sqlite::{self, Checked};
 use crate::serve;
 
 /// The exit code of a wrong start: nothing was begun.
 const WRONG_START: u8 = 2;
+/// The exit code of a check that found something.
+const FAULTS: u8 = 1;
 
 #[derive(Debug, Parser)]
 #[command(
@@ -28,6 +33,8 @@ struct Arguments {
 enum Command {
     /// Serve the page and the API
     Serve(Serve),
+    /// Check that the archive is sound, also while it is being served
+    Check(Check),
 }
 
 #[derive(Debug, Args)]
@@ -40,17 +47,86 @@ struct Serve {
     settings: Settings,
 }
 
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Nothing is changed. The exit code is 0 if the archive is sound, 1 if faults \
+    were found (a line each on standard output), and 2 if it cannot be checked."
+)]
+struct Check {
+    #[command(flatten)]
+    folder: Folder,
+    /// A backup to check instead of the archive in the data folder
+    #[arg(value_name = "FILE")]
+    file: Option<PathBuf>,
+}
+
+/// Where the archive is, said as for `serve`.
+#[derive(Debug, Args)]
+struct Folder {
+    /// The folder of the archive.
+    #[arg(help = "The folder of the archive [default: as for serve]")]
+    #[arg(long, value_name = "DIR", env = "HOLDFAST_DATA", hide_env_values = true)]
+    data: Option<PathBuf>,
+    /// The configuration file that may name it.
+    #[arg(help = "The configuration file that may name it [default: as for serve]")]
+    #[arg(long, value_name = "FILE", env = "HOLDFAST_CONFIG", hide_env_values = true)]
+    config: Option<PathBuf>,
+}
+
+impl Folder {
+    fn path(self) -> Result<PathBuf, String> {
+        let Self { data, config } = self;
+        let settings = Settings { data, config, ..Settings::default() };
+        Config::data_folder(settings).map_err(|error| error.to_string())
+    }
+}
+
 /// Runs the program with these arguments, the first of which is its own name.
 pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     let command = match Arguments::try_parse_from(arguments) {
         Ok(arguments) => arguments.command,
         Err(error) => return explain(&error),
     };
-    let Command::Serve(Serve { settings }) = command;
-    match Config::load(settings).map_err(|error| error.to_string()).and_then(serve::run) {
-        Ok(code) => code,
-        Err(sentence) => refuse(&sentence),
+    let ended = match command {
+        Command::Serve(Serve { settings }) => {
+            Config::load(settings).map_err(|error| error.to_string()).and_then(serve::run)
+        }
+        Command::Check(check) => check.run(),
+    };
+    ended.unwrap_or_else(|sentence| refuse(&sentence))
+}
+
+impl Check {
+    fn run(self) -> Result<ExitCode, String> {
+        let (path, checked) = if let Some(file) = self.file {
+            let checked = sqlite::check_file(&file);
+            (file, checked)
+        } else {
+            let folder = self.folder.path()?;
+            let checked = sqlite::check(&folder, None);
+            (folder.join(sqlite::FILE), checked)
+        };
+        let Checked { faults, asks, unsettled, conversations } =
+            checked.map_err(|error| error.to_string())?;
+        if faults.is_empty() {
+            say(&format!(
+                "{}: sound, with {asks} asks ({unsettled} of them not settled) in {conversations} \
+                 conversations",
+                path.display()
+            ));
+            return Ok(ExitCode::SUCCESS);
+        }
+        for fault in faults {
+            say(&fault);
+        }
+        Ok(ExitCode::from(FAULTS))
     }
+}
+
+/// A line on standard output.
+fn say(line: &str) {
+    // Whoever closed it does not want to know; the exit code still tells.
+    let _ = writeln!(std::io::stdout().lock(), "{line}");
 }
 
 fn explain(error: &clap::Error) -> ExitCode {
@@ -92,8 +168,12 @@ mod tests {
         let mut command = Arguments::command().term_width(100);
         command.build();
         let whole = command.render_long_help().to_string();
-        let serve = command.find_subcommand_mut("serve").unwrap().render_long_help().to_string();
-        insta::assert_snapshot!(format!("{whole}\n──────\n{serve}"));
+        let mut help = |name| {
+            let help = command.find_subcommand_mut(name).unwrap().render_long_help();
+            format!("\n──────\n{help}")
+        };
+        let parts = ["serve", "check"].map(&mut help).concat();
+        insta::assert_snapshot!(format!("{whole}{parts}"));
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! The configuration: flag, then environment, then file, then default.
 
+use std::ffi::OsString;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
@@ -170,27 +171,22 @@ impl Config {
     /// # Errors
     /// A sentence about the first thing that cannot be. Nothing has been changed.
     pub fn load(settings: Settings) -> Result<Self, ConfigError> {
-        let environment = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
         Self::complete(settings, environment)
+    }
+
+    /// The data folder that a server with these settings would use.
+    ///
+    /// # Errors
+    /// A sentence about why there is none.
+    pub fn data_folder(settings: Settings) -> Result<PathBuf, ConfigError> {
+        data_folder(settings.or_from_file(&environment)?.data, &environment)
     }
 
     fn complete(
         settings: Settings,
-        environment: impl Fn(&str) -> Option<std::ffi::OsString>,
+        environment: impl Fn(&str) -> Option<OsString>,
     ) -> Result<Self, ConfigError> {
-        // The base directory specification says to ignore relative paths.
-        let base = |variable, home: &str| {
-            let variable = environment(variable).map(PathBuf::from).filter(|p| p.is_absolute());
-            variable.or_else(|| Some(PathBuf::from(environment("HOME")?).join(home)))
-        };
-        let file = match &settings.config {
-            Some(path) => Settings::read(path)?,
-            None => base("XDG_CONFIG_HOME", ".config")
-                .map(|base| base.join("holdfast/config.toml"))
-                .filter(|path| path.exists())
-                .map_or_else(|| Ok(Settings::default()), |path| Settings::read(&path))?,
-        };
-        let settings = settings.or(file);
+        let settings = settings.or_from_file(&environment)?;
         let provider = settings.provider.unwrap_or(ProviderName::Notes);
         if provider == ProviderName::Notes {
             for (flag, is_set) in [
@@ -213,10 +209,7 @@ impl Config {
         let limits = limits(&settings);
         Ok(Self {
             listen,
-            data: settings
-                .data
-                .or_else(|| Some(base("XDG_DATA_HOME", ".local/share")?.join("holdfast")))
-                .ok_or(ConfigError::NoHome)?,
+            data: data_folder(settings.data, &environment)?,
             public_url: public_url.map_err(ConfigError::PublicUrl)?,
             provider,
             provider_is_named: settings.provider.is_some(),
@@ -233,9 +226,33 @@ impl Config {
     }
 }
 
+fn environment(name: &str) -> Option<OsString> {
+    std::env::var_os(name).filter(|value| !value.is_empty())
+}
+
+/// One of the user's base directories.
+fn base(
+    environment: &impl Fn(&str) -> Option<OsString>,
+    variable: &str,
+    home: &str,
+) -> Option<PathBuf> {
+    // The base directory specification says to ignore relative paths.
+    let variable = environment(variable).map(PathBuf::from).filter(|path| path.is_absolute());
+    variable.or_else(|| Some(PathBuf::from(environment("HOME")?).join(home)))
+}
+
+fn data_folder(
+    named: Option<PathBuf>,
+    environment: &impl Fn(&str) -> Option<OsString>,
+) -> Result<PathBuf, ConfigError> {
+    named
+        .or_else(|| Some(base(environment, "XDG_DATA_HOME", ".local/share")?.join("holdfast")))
+        .ok_or(ConfigError::NoHome)
+}
+
 /// The provider's key, from the places that are meant for it.
 fn key(
-    environment: impl Fn(&str) -> Option<std::ffi::OsString>,
+    environment: impl Fn(&str) -> Option<OsString>,
     conventional: &str,
 ) -> Result<Option<Secret>, ConfigError> {
     let text = |name: &str| environment(name).and_then(|value| value.into_string().ok());
@@ -264,6 +281,21 @@ fn limits(settings: &Settings) -> Limits {
 }
 
 impl Settings {
+    /// These, and where they say nothing, what the configuration file says.
+    fn or_from_file(
+        self,
+        environment: &impl Fn(&str) -> Option<OsString>,
+    ) -> Result<Self, ConfigError> {
+        let file = match &self.config {
+            Some(path) => Self::read(path)?,
+            None => base(environment, "XDG_CONFIG_HOME", ".config")
+                .map(|base| base.join("holdfast/config.toml"))
+                .filter(|path| path.exists())
+                .map_or_else(|| Ok(Self::default()), |path| Self::read(&path))?,
+        };
+        Ok(self.or(file))
+    }
+
     fn read(path: &Path) -> Result<Self, ConfigError> {
         let text = std::fs::read_to_string(path)
             .map_err(|source| ConfigError::Read { path: path.to_owned(), source })?;
@@ -302,8 +334,6 @@ impl Settings {
 #[cfg(test)]
 mod tests {
     #![expect(clippy::unwrap_used, reason = "tests")]
-
-    use std::ffi::OsString;
 
     use super::*;
 

@@ -10,6 +10,7 @@ mod accepting;
 mod access;
 mod attaching;
 mod cancelling;
+mod checking;
 mod conversations;
 mod crashing;
 mod fields;

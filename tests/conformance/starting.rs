@@ -2,13 +2,13 @@
 
 use std::path::Path;
 
-use holdfast_tests::server::{Refusal, Start};
+use holdfast_tests::server::{Ended, Start};
 
 use crate::support::{Api, Ask, outcome};
 
 /// Asserts that a start was refused in a sentence that contains this.
 #[track_caller]
-fn assert_refused(refusal: &Refusal, says: &str) {
+fn assert_refused(refusal: &Ended, says: &str) {
     assert_eq!(refusal.code, Some(2), "{refusal:?}");
     assert_eq!(refusal.stdout, "", "{refusal:?}");
     assert!(refusal.stderr.contains(says), "“{says}” in {refusal:?}");

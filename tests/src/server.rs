@@ -3,6 +3,7 @@
 //! The binary is the one that `HOLDFAST_BIN` names, so that no stale one is ever tested. Each start
 //! has its own data folder and an environment without keys; the process dies with its [`Holdfast`].
 
+use std::ffi::OsStr;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::process::{ExitStatus, Stdio};
@@ -83,17 +84,10 @@ impl Start {
     ///
     /// # Panics
     /// If it does not end.
-    pub async fn refused(self, data: &Path) -> Refusal {
+    pub async fn refused(self, data: &Path) -> Ended {
         let home = tempfile::tempdir().unwrap_or_else(|error| panic!("no folder: {error}"));
         let listen = SocketAddr::from(([127, 0, 0, 1], 0));
-        let output = timeout(PATIENCE, self.command(listen, data, home.path()).output()).await;
-        let output = output.unwrap_or_else(|_| panic!("holdfast was to refuse to start, and runs"));
-        let output = output.unwrap_or_else(|error| panic!("holdfast cannot be run: {error}"));
-        Refusal {
-            code: output.status.code(),
-            stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
-            stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
-        }
+        self.command(listen, data, home.path()).ended().await
     }
 
     /// The process to be.
@@ -107,22 +101,58 @@ impl Start {
             .arg("--data")
             .arg(data)
             .args(&self.arguments)
-            .env_clear()
-            .env("PATH", std::env::var_os("PATH").unwrap_or_default())
-            .env("HOME", home)
-            .env("RUST_BACKTRACE", "1")
-            .envs(self.environment.iter().map(|(name, value)| (name, value)))
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .kill_on_drop(true);
+            .alone(home)
+            .envs(self.environment.iter().map(|(name, value)| (name, value)));
         command
     }
 }
 
-/// How a start that was refused ended.
+/// Runs another command than `serve` to its end, in an environment that says nothing.
+///
+/// # Panics
+/// If it does not end.
+pub async fn run<S: AsRef<OsStr>>(arguments: impl IntoIterator<Item = S>) -> Ended {
+    let home = tempfile::tempdir().unwrap_or_else(|error| panic!("no folder: {error}"));
+    let mut command = Command::new(binary());
+    command.args(arguments).alone(home.path());
+    command.ended().await
+}
+
+/// What all processes here have in common.
+trait Alone {
+    /// Without anything of the environment, and heard by nobody else.
+    fn alone(&mut self, home: &Path) -> &mut Self;
+    /// Waits for its end.
+    fn ended(&mut self) -> impl Future<Output = Ended>;
+}
+
+impl Alone for Command {
+    fn alone(&mut self, home: &Path) -> &mut Self {
+        self.env_clear()
+            .env("PATH", std::env::var_os("PATH").unwrap_or_default())
+            .env("HOME", home)
+            .env("RUST_BACKTRACE", "1")
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .kill_on_drop(true)
+    }
+
+    async fn ended(&mut self) -> Ended {
+        let output = timeout(PATIENCE, self.output()).await;
+        let output = output.unwrap_or_else(|_| panic!("holdfast was to end, and runs"));
+        let output = output.unwrap_or_else(|error| panic!("holdfast cannot be run: {error}"));
+        Ended {
+            code: output.status.code(),
+            stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
+            stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
+        }
+    }
+}
+
+/// How a command ended.
 #[derive(Clone, Debug)]
-pub struct Refusal {
+pub struct Ended {
     /// The exit code.
     pub code: Option<i32>,
     /// All of standard output.

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 
 /// How long a statement waits for a lock; a backup may hold one for a moment.
@@ -38,6 +39,25 @@ impl Place {
         let connection = self.connect(OpenFlags::SQLITE_OPEN_READ_ONLY)?;
         connection.execute_batch("PRAGMA query_only = ON; PRAGMA trusted_schema = OFF;")?;
         Ok(connection)
+    }
+
+    /// A connection of somebody who only looks in, beside a process that serves or after one that
+    /// crashed. It never creates the archive. It may write so that SQLite can take away the files
+    /// that it puts beside an archive for its readers; what a crash has left in the log stays there.
+    pub(super) fn visitor(&self) -> rusqlite::Result<Connection> {
+        let has_log = self.vfs.is_some() || self.log_has_content();
+        let connection = self.connect(OpenFlags::SQLITE_OPEN_READ_WRITE)?;
+        connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, has_log)?;
+        connection.execute_batch("PRAGMA trusted_schema = OFF;")?;
+        Ok(connection)
+    }
+
+    fn log_has_content(&self) -> bool {
+        // Where the file is a link, its log is beside what it leads to.
+        let mut log =
+            self.file.canonicalize().unwrap_or_else(|_| self.file.clone()).into_os_string();
+        log.push("-wal");
+        std::fs::metadata(log).is_ok_and(|metadata| metadata.len() > 0)
     }
 
     fn connect(&self, flags: OpenFlags) -> rusqlite::Result<Connection> {

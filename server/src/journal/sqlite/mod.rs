@@ -4,6 +4,7 @@
 //! from holding up the others. Nothing outside this folder knows SQL.
 
 mod asks;
+mod check;
 mod connect;
 mod migrate;
 mod open;
@@ -24,6 +25,7 @@ use holdfast_protocol::{Conversation, Outcome, Owner};
 use rusqlite::{Connection, params};
 use tokio::sync::{mpsc, oneshot};
 
+pub use self::check::{CheckError, Checked, check, check_file};
 pub use self::open::{FILE, OpenError};
 pub use self::writer::Drive;
 

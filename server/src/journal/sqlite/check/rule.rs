@@ -1,0 +1,81 @@
+//! A rule that is a query: it finds the rows that break it.
+
+use rusqlite::Connection;
+use rusqlite::types::ValueRef;
+
+use super::{Findings, LINES};
+
+/// What a rule is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Subject {
+    Ask,
+    /// An ask, by what is kept of its partial text.
+    Pieces,
+    Conversation,
+}
+
+impl Subject {
+    pub(super) const fn word(self) -> &'static str {
+        match self {
+            Self::Ask | Self::Pieces => "ask",
+            Self::Conversation => "conversation",
+        }
+    }
+
+    pub(super) const fn table(self) -> &'static str {
+        match self {
+            Self::Ask => "asks",
+            Self::Pieces => "pieces",
+            Self::Conversation => "conversations",
+        }
+    }
+
+    pub(super) const fn is_ask(self) -> bool {
+        matches!(self, Self::Ask)
+    }
+}
+
+/// A rule of the archive.
+#[derive(Debug)]
+pub(super) struct Rule {
+    /// What is wrong with whatever breaks it; a sentence that goes on from its subject.
+    pub(super) says: &'static str,
+    pub(super) of: Subject,
+    /// Finds what breaks it. The first column is the subject's id.
+    pub(super) finds: &'static str,
+}
+
+impl Rule {
+    /// Tells of every row that breaks it.
+    pub(super) fn examine(
+        &self,
+        connection: &Connection,
+        findings: &mut Findings,
+    ) -> rusqlite::Result<()> {
+        let mut statement = connection.prepare(self.finds)?;
+        let mut rows = statement.query(())?;
+        let mut found = 0_usize;
+        while let Some(row) = rows.next()? {
+            let id = id(row.get_ref(0)?);
+            found += 1;
+            if found <= LINES {
+                findings.add_about(self.of, id, self.says);
+            } else {
+                findings.note(self.of, id);
+            }
+        }
+        if found > LINES {
+            let more = found - LINES;
+            findings.add(format!("and {more} more like it: {} … {}", self.of.word(), self.says));
+        }
+        Ok(())
+    }
+}
+
+/// The bytes of an id, of whatever type a damaged file says it is.
+pub(super) fn id(value: ValueRef<'_>) -> &[u8] {
+    match value {
+        ValueRef::Blob(bytes) | ValueRef::Text(bytes) => bytes,
+        _ => &[],
+    }
+}

@@ -1,0 +1,44 @@
+//! The check, checked: a legal archive is sound, and each rule finds what breaks it and nothing else.
+
+#![expect(clippy::unwrap_used, clippy::panic, reason = "tests")]
+
+mod damage;
+mod legal;
+mod rules;
+mod visiting;
+
+use std::path::Path;
+
+use rusqlite::Connection;
+use tempfile::TempDir;
+
+use super::*;
+
+/// The faults of the archive in a folder.
+fn faults(folder: &Path) -> Vec<String> {
+    check(folder, None).unwrap().faults
+}
+
+/// An archive that a test may break, with one of each kind of ask.
+async fn legal() -> TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    legal::archive(folder.path()).await;
+    folder
+}
+
+/// Writes to an archive what the journal never would.
+fn force(folder: &Path, sql: &str) {
+    let connection = Connection::open(folder.join(FILE)).unwrap();
+    let free = "PRAGMA foreign_keys = OFF; PRAGMA ignore_check_constraints = ON;";
+    connection.execute_batch(free).unwrap();
+    connection.execute_batch(sql).unwrap_or_else(|error| panic!("{sql}: {error}"));
+}
+
+/// An ask of the legal archive, as a line begins.
+fn ask(id: u128, says: &str) -> String {
+    format!("ask {}: {says}", uuid::Uuid::from_u128(id))
+}
+
+fn conversation(id: u128, says: &str) -> String {
+    format!("conversation {}: {says}", uuid::Uuid::from_u128(id))
+}
