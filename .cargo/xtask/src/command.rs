@@ -8,6 +8,7 @@ cargo xtask run [--flaky] [-- FLAGS]     build everything and run `holdfast serv
 cargo xtask test                         check everything: formatting, lints, page, size, all tests
 cargo xtask size                         build the page and weigh what a first visit fetches
 cargo xtask simulate --seed S [--long]   play one world of the simulation again; --long: and thousands after it
+cargo xtask bench [--quick] [--only X]   measure the journal against its bars; --quick: roughly; --only: one experiment
 cargo xtask help                         this list";
 
 /// One invocation.
@@ -17,6 +18,7 @@ pub(crate) enum Command {
     Test,
     Size,
     Simulate { seed: u64, is_long: bool },
+    Bench { flags: Vec<String> },
     Help,
 }
 
@@ -31,6 +33,7 @@ impl Command {
             "test" => none(arguments, Self::Test),
             "size" => none(arguments, Self::Size),
             "simulate" => simulate(arguments),
+            "bench" => bench(arguments),
             "help" | "--help" | "-h" => Ok(Self::Help),
             unknown => Err(Failure::usage(format!(
                 "there is no command `{unknown}`; `cargo xtask help` lists them"
@@ -79,6 +82,21 @@ fn simulate(arguments: &[String]) -> Result<Command> {
     Ok(Command::Simulate { seed, is_long })
 }
 
+/// Its flags are passed on as they are, once they are known to be some.
+fn bench(arguments: &[String]) -> Result<Command> {
+    let mut rest = arguments.iter();
+    while let Some(argument) = rest.next() {
+        match &**argument {
+            "--quick" => {}
+            "--only" => {
+                rest.next().ok_or_else(|| Failure::usage("`--only` needs a name"))?;
+            }
+            unknown => return Err(unexpected(unknown)),
+        }
+    }
+    Ok(Command::Bench { flags: arguments.to_vec() })
+}
+
 fn none(arguments: &[String], command: Command) -> Result<Command> {
     arguments.first().map_or(Ok(command), |argument| Err(unexpected(argument)))
 }
@@ -117,6 +135,11 @@ mod tests {
                     serve: serve(&["--listen", "127.0.0.1:0", "--flaky"]),
                 },
             ),
+            ("bench", Command::Bench { flags: vec![] }),
+            (
+                "bench --quick --only asks",
+                Command::Bench { flags: serve(&["--quick", "--only", "asks"]) },
+            ),
             ("simulate --seed 7", Command::Simulate { seed: 7, is_long: false }),
             ("simulate --long --seed 7", Command::Simulate { seed: 7, is_long: true }),
         ] {
@@ -133,6 +156,8 @@ mod tests {
                 "`run` knows no `--listen`; flags for `holdfast serve` follow a `--`",
             ),
             ("test --fast", "`--fast` is not expected here; `cargo xtask help` lists what is"),
+            ("bench --only", "`--only` needs a name"),
+            ("bench --slow", "`--slow` is not expected here; `cargo xtask help` lists what is"),
             ("simulate", "`simulate` needs `--seed S`"),
             ("simulate --seed", "`--seed` needs a number"),
             ("simulate --seed -1", "`--seed -1` is not a number from 0 to 18446744073709551615"),
@@ -143,7 +168,7 @@ mod tests {
 
     #[test]
     fn help_names_every_command() {
-        for command in ["run", "test", "size", "simulate", "help"] {
+        for command in ["run", "test", "size", "simulate", "bench", "help"] {
             assert!(HELP.contains(&format!("cargo xtask {command} ")), "{command}");
         }
     }

@@ -22,6 +22,14 @@ pub(crate) fn build<const N: usize>(
     Ok(programs.map(|program| workspace.binary(program)))
 }
 
+/// Builds the benchmark as a release is built and returns where it is.
+pub(crate) fn build_bench(workspace: &Workspace) -> Result<PathBuf> {
+    let mut cargo = in_workspace(workspace, "build");
+    cargo.args(["--release", "--bin", "holdfast-bench"]);
+    child::show("build the benchmark", &mut cargo)?;
+    Ok(workspace.target.join("release/holdfast-bench"))
+}
+
 /// A cargo command over the whole workspace.
 pub(crate) fn in_workspace(workspace: &Workspace, subcommand: &str) -> Command {
     let mut cargo = workspace.cargo();

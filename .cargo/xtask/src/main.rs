@@ -3,6 +3,7 @@
 //! Here belongs what a clone needs to become a running page and a tested one. It depends on nothing
 //! of the product, and runs cargo, Trunk and the tests as a person would.
 
+mod bench;
 mod child;
 mod command;
 mod failure;
@@ -56,6 +57,7 @@ fn obey(command: Command) -> Result<()> {
         Command::Test => test::run(&workspace),
         Command::Size => weigh(&workspace),
         Command::Simulate { seed, is_long } => simulate::run(&workspace, seed, is_long),
+        Command::Bench { flags } => bench::run(&workspace, &flags),
         Command::Help => {
             println!("{}", command::HELP);
             Ok(())

@@ -17,11 +17,7 @@ const HEAD: Duration = Duration::from_secs(25);
 const EXHAUSTED: Duration = Duration::from_millis(100);
 
 /// Serves connections until `stopping`; then takes no more, lets open exchanges end, and returns.
-pub(super) async fn serve(
-    listener: TcpListener,
-    router: Router,
-    mut stopping: watch::Receiver<bool>,
-) {
+pub async fn serve(listener: TcpListener, router: Router, mut stopping: watch::Receiver<bool>) {
     let mut connections = JoinSet::new();
     loop {
         let accepted = tokio::select! {

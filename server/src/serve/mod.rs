@@ -3,7 +3,7 @@
 //! Everything that can be wrong with a start is found out before anything is changed, and told in
 //! one sentence. Then: sockets, signals, and an end that is honest about what runs.
 
-mod connections;
+pub mod connections;
 mod offers;
 mod provider;
 
