@@ -22,7 +22,7 @@ mod rule;
 mod schema;
 
 #[cfg(test)]
-pub(super) mod tests;
+mod tests;
 
 use std::collections::BTreeSet;
 use std::io;

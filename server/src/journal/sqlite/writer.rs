@@ -113,6 +113,8 @@ pub(super) struct Writer {
     epoch: i64,
     /// The last group with a birth.
     group: i64,
+    /// The last group whose asks were told of without that having been noted.
+    told: i64,
     /// Asks that a failed group may have left behind; present until a durable transaction has
     /// settled that they are gone.
     doubt: Option<Vec<Key>>,
@@ -128,7 +130,7 @@ impl Writer {
         group: i64,
         lock: File,
     ) -> Self {
-        Self { place, connection, epoch, group, doubt: None, _lock: lock }
+        Self { place, connection, epoch, group, told: 0, doubt: None, _lock: lock }
     }
 
     /// As if a group with these asks had failed.
@@ -156,11 +158,12 @@ impl Writer {
         }
         // Also where it failed: what it may have left must not be confirmed by a later one.
         self.group = births.group;
-        let failed = end.is_err();
         for command in group {
             command.reply(end.clone());
         }
-        if failed && let Err(error) = self.settle_doubt() {
+        if self.doubt.is_some()
+            && let Err(error) = self.settle_doubt()
+        {
             // The next group tries again. It was tried at once because the log may end in the failed
             // group now, as if it had succeeded, until something is written over it.
             tracing::warn!(%error, "the archive cannot be written");
@@ -195,7 +198,15 @@ impl Writer {
             let _ = run("ROLLBACK");
         }
         applied?;
-        if births.any_waits { self.confirm(births.group).map_err(fault) } else { Ok(()) }
+        if births.any_waits
+            && let Err(error) = self.confirm(births.group)
+        {
+            // The group itself is durable, and seen by whoever reads: it has not failed.
+            tracing::warn!(%error, "a group of writes is not noted as told");
+            self.told = births.group;
+            self.doubt.get_or_insert_default();
+        }
+        Ok(())
     }
 
     /// Notes that whoever handed in the asks of this group is about to be told.
@@ -206,7 +217,7 @@ impl Writer {
         let run = |sql| self.connection.prepare_cached(sql)?.execute([group]);
         self.connection.pragma_update(None, "synchronous", "NORMAL")?;
         run("UPDATE archive SET confirmed = ?")?;
-        // Where anything here fails, the connection is dropped before the next group.
+        // Where anything here fails, the connection is replaced before the next group.
         self.connection.pragma_update(None, "synchronous", "FULL")
     }
 
@@ -219,7 +230,12 @@ impl Writer {
             super::asks::unmake(&transaction, *key).map_err(fault)?;
         }
         // Also where there is nothing to remove: an empty transaction would prove nothing.
-        transaction.execute("UPDATE archive SET proofs = proofs + 1", ()).map_err(fault)?;
+        transaction
+            .execute(
+                "UPDATE archive SET proofs = proofs + 1, confirmed = max(confirmed, ?)",
+                [self.told],
+            )
+            .map_err(fault)?;
         transaction.commit().map_err(fault)?;
         tracing::info!("the archive can be written again");
         self.doubt = None;
