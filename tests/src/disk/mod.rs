@@ -139,6 +139,12 @@ impl Disk {
         self.state().go_down_after(changes);
     }
 
+    /// The next fault that strikes is the last thing that happens: after it everything fails, until
+    /// [`Disk::crash`] or [`Disk::lose_power`] says what is left.
+    pub fn go_down_with_fault(&self) {
+        self.state().go_down_with_fault();
+    }
+
     /// Whether the machine has gone down.
     pub fn is_down(&self) -> bool {
         self.state().is_down()

@@ -99,3 +99,11 @@ impl Mood {
         }
     }
 }
+
+impl std::ops::AddAssign for Survivors {
+    fn add_assign(&mut self, more: Self) {
+        self.kept += more.kept;
+        self.dropped += more.dropped;
+        self.torn += more.torn;
+    }
+}

@@ -67,6 +67,8 @@ pub(super) struct State {
     life: u64,
     /// How many changes are made before the machine goes down in the midst of one.
     changes_left: Option<u64>,
+    /// A fault brings the machine down.
+    goes_down_with_fault: bool,
     is_down: bool,
 }
 
@@ -80,6 +82,7 @@ impl State {
             last: 0,
             life: 0,
             changes_left: None,
+            goes_down_with_fault: false,
             is_down: false,
         }
     }
@@ -108,9 +111,9 @@ impl State {
         if self.is_down {
             return Err(Refused::Down(operation));
         }
-        self.faults
-            .begin(operation)
-            .map_or(Ok(()), |failure| Err(Refused::Fault(operation, failure)))
+        let Some(failure) = self.faults.begin(operation) else { return Ok(()) };
+        self.is_down = self.goes_down_with_fault;
+        Err(Refused::Fault(operation, failure))
     }
 
     fn entry(&mut self, opened: Opened, operation: Operation) -> Result<&mut Entry, Refused> {
@@ -361,6 +364,11 @@ impl State {
         self.changes_left = Some(changes);
     }
 
+    /// The next fault is the last thing that happens.
+    pub(super) fn go_down_with_fault(&mut self) {
+        self.goes_down_with_fault = true;
+    }
+
     pub(super) const fn is_down(&self) -> bool {
         self.is_down
     }
@@ -370,6 +378,7 @@ impl State {
         self.life += 1;
         self.is_down = false;
         self.changes_left = None;
+        self.goes_down_with_fault = false;
         for entry in self.files.values_mut() {
             entry.open.clear();
             entry.locks = Locks::default();

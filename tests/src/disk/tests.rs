@@ -322,6 +322,28 @@ fn faults_strike_where_they_should_and_are_gone_when_lifted() {
 }
 
 #[test]
+fn nothing_comes_after_a_fault_that_takes_the_machine_along() {
+    for (loss, expected) in [(None, 2), (Some(Loss::Everything), 1)] {
+        let disk = Disk::new(3);
+        let connection = writer(&disk, "FULL");
+        insert(&connection).unwrap();
+        disk.go_down_with_fault();
+        disk.fail(Fault::once(Operation::Sync, 1, Failure::Io));
+        let writes = disk.count(Operation::Write);
+        assert!(insert(&connection).is_err() && insert(&connection).is_err());
+        assert!(disk.is_down());
+        assert!(disk.count(Operation::Write) > writes, "the log was written, and not synced");
+        match loss {
+            None => disk.crash(),
+            Some(loss) => drop(disk.lose_power(loss)),
+        }
+        let connection = writer(&disk, "FULL");
+        assert_eq!(count(&connection), expected, "{loss:?}");
+        assert_eq!(insert(&connection), Ok(expected + 1), "no fault is left");
+    }
+}
+
+#[test]
 fn its_files_can_be_copied_to_where_everybody_finds_them() {
     let disk = Disk::new(1);
     let connection = writer(&disk, "FULL");
