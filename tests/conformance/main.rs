@@ -9,7 +9,6 @@
 mod accepting;
 mod access;
 mod attaching;
-mod backing_up;
 mod cancelling;
 mod checking;
 mod conversations;

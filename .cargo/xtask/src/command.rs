@@ -8,6 +8,7 @@ cargo xtask run [--flaky] [-- FLAGS]     build everything and run `holdfast serv
 cargo xtask test                         check everything: formatting, lints, page, size, all tests
 cargo xtask size                         build the page and weigh what a first visit fetches
 cargo xtask simulate --seed S [--long]   play one world of the simulation again; --long: and thousands after it
+cargo xtask torture [--long]             lose power, fail and kill the server; --long: 2,000 and 500 times
 cargo xtask bench [--quick] [--only X]   measure the journal against its bars; --quick: roughly; --only: one experiment
 cargo xtask help                         this list";
 
@@ -18,6 +19,7 @@ pub(crate) enum Command {
     Test,
     Size,
     Simulate { seed: u64, is_long: bool },
+    Torture { is_long: bool },
     Bench { flags: Vec<String> },
     Help,
 }
@@ -33,6 +35,7 @@ impl Command {
             "test" => none(arguments, Self::Test),
             "size" => none(arguments, Self::Size),
             "simulate" => simulate(arguments),
+            "torture" => torture(arguments),
             "bench" => bench(arguments),
             "help" | "--help" | "-h" => Ok(Self::Help),
             unknown => Err(Failure::usage(format!(
@@ -83,6 +86,15 @@ fn simulate(arguments: &[String]) -> Result<Command> {
 }
 
 /// Its flags are passed on as they are, once they are known to be some.
+fn torture(arguments: &[String]) -> Result<Command> {
+    match arguments {
+        [] => Ok(Command::Torture { is_long: false }),
+        [long] if long == "--long" => Ok(Command::Torture { is_long: true }),
+        [long, unknown, ..] if long == "--long" => Err(unexpected(unknown)),
+        [unknown, ..] => Err(unexpected(unknown)),
+    }
+}
+
 fn bench(arguments: &[String]) -> Result<Command> {
     let mut rest = arguments.iter();
     while let Some(argument) = rest.next() {
@@ -135,6 +147,8 @@ mod tests {
                     serve: serve(&["--listen", "127.0.0.1:0", "--flaky"]),
                 },
             ),
+            ("torture", Command::Torture { is_long: false }),
+            ("torture --long", Command::Torture { is_long: true }),
             ("bench", Command::Bench { flags: vec![] }),
             (
                 "bench --quick --only asks",
@@ -156,6 +170,7 @@ mod tests {
                 "`run` knows no `--listen`; flags for `holdfast serve` follow a `--`",
             ),
             ("test --fast", "`--fast` is not expected here; `cargo xtask help` lists what is"),
+            ("torture -l", "`-l` is not expected here; `cargo xtask help` lists what is"),
             ("bench --only", "`--only` needs a name"),
             ("bench --slow", "`--slow` is not expected here; `cargo xtask help` lists what is"),
             ("simulate", "`simulate` needs `--seed S`"),
@@ -168,7 +183,7 @@ mod tests {
 
     #[test]
     fn help_names_every_command() {
-        for command in ["run", "test", "size", "simulate", "bench", "help"] {
+        for command in ["run", "test", "size", "simulate", "torture", "bench", "help"] {
             assert!(HELP.contains(&format!("cargo xtask {command} ")), "{command}");
         }
     }

@@ -18,6 +18,7 @@ mod size;
 mod steps;
 mod test;
 mod tools;
+mod torture;
 mod wasm_opt;
 mod workspace;
 
@@ -57,6 +58,7 @@ fn obey(command: Command) -> Result<()> {
         Command::Test => test::run(&workspace),
         Command::Size => weigh(&workspace),
         Command::Simulate { seed, is_long } => simulate::run(&workspace, seed, is_long),
+        Command::Torture { is_long } => torture::run(&workspace, is_long),
         Command::Bench { flags } => bench::run(&workspace, &flags),
         Command::Help => {
             println!("{}", command::HELP);

@@ -1,0 +1,161 @@
+//! A machine: a simulated disk, and the real server on it without sockets. It can lose power.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Router;
+use axum::body::{Body, to_bytes};
+use axum::http::{Request, StatusCode};
+use holdfast::app::{App, Parts};
+use holdfast::clock::{Clock, Uptime};
+use holdfast::journal::Journal as _;
+use holdfast::journal::sqlite::{self, Drive, Identity, OpenError, Options, SqliteJournal};
+use holdfast_protocol::Timestamp;
+use holdfast_tests::disk::{self, Disk, Loss, Survivors};
+use serde_json::{Value, json};
+use tokio::time::{Instant, timeout};
+use tower::ServiceExt as _;
+
+use crate::ask::Ask;
+use crate::model::Model;
+
+/// Noon on 1 January 2026, in milliseconds since the Unix epoch.
+const BEGINNING: u64 = 1_767_268_800_000;
+
+/// Both clocks of the machine, which pass with tokio's paused time.
+#[derive(Clone, Copy, Debug)]
+struct Passing(Instant);
+
+impl Passing {
+    fn passed(self) -> Duration {
+        Instant::now().duration_since(self.0)
+    }
+}
+
+impl Clock for Passing {
+    fn now(&self) -> Timestamp {
+        let passed = u64::try_from(self.passed().as_millis()).unwrap();
+        Timestamp::from_millis(BEGINNING + passed)
+    }
+
+    fn uptime(&self) -> Uptime {
+        Uptime::default().after(self.passed())
+    }
+}
+
+pub(crate) struct Machine {
+    pub(crate) disk: Disk,
+    pub(crate) model: Arc<Model>,
+    clock: Passing,
+    up: Option<(App, Arc<SqliteJournal>)>,
+}
+
+/// A reply of the server.
+#[derive(Clone, Debug)]
+pub(crate) struct Reply {
+    pub(crate) status: u16,
+    pub(crate) has_retry_after: bool,
+    pub(crate) json: Value,
+}
+
+/// Somebody who talks to the server; as many as are wanted.
+#[derive(Clone)]
+pub(crate) struct Client(Router);
+
+impl Machine {
+    /// A machine with an empty disk, off.
+    pub(crate) fn new(seed: u64) -> Self {
+        let model = Arc::new(Model::new(seed));
+        Self { disk: Disk::new(seed), model, clock: Passing(Instant::now()), up: None }
+    }
+
+    /// Starts the server, and waits until it takes asks where that comes within a minute.
+    pub(crate) async fn start(&mut self) -> Result<bool, OpenError> {
+        let journal = SqliteJournal::open(&Options {
+            folder: self.disk.folder().to_owned(),
+            drive: Drive::Task,
+            identity: Identity { archive: "a1".to_owned(), principal: "p1".to_owned() },
+            vfs: Some(disk::vfs()),
+        })?;
+        let journal = Arc::new(journal);
+        let clock = Arc::new(self.clock);
+        let app = App::start(Parts::new(journal.clone(), self.model.clone(), clock));
+        let is_ready = timeout(Duration::from_mins(1), app.ready()).await.is_ok();
+        self.up = Some((app, journal));
+        Ok(is_ready)
+    }
+
+    pub(crate) fn client(&self) -> Client {
+        Client(self.up.as_ref().unwrap().0.router())
+    }
+
+    /// Ends the process as `kill -9` does.
+    pub(crate) async fn kill(&mut self) {
+        self.disk.crash();
+        self.end().await;
+    }
+
+    /// Takes the power away.
+    pub(crate) async fn lose_power(&mut self, loss: Loss) -> Survivors {
+        let survivors = self.disk.lose_power(loss);
+        self.end().await;
+        survivors
+    }
+
+    async fn end(&mut self) {
+        if let Some((app, journal)) = self.up.take() {
+            app.abort().await;
+            journal.abandon().await;
+        }
+    }
+
+    /// Stops the server as SIGTERM does; says how many answers were not archived.
+    pub(crate) async fn stop(&mut self, patience: Duration) -> usize {
+        let Some((app, journal)) = self.up.take() else { return 0 };
+        let unarchived = app.drain(tokio::time::sleep(patience)).await;
+        app.abort().await;
+        journal.close().await;
+        unarchived
+    }
+
+    /// What `holdfast check` finds wrong with the archive.
+    pub(crate) fn faults(&self) -> Vec<String> {
+        sqlite::check(self.disk.folder(), Some(disk::vfs())).unwrap().faults
+    }
+}
+
+impl Client {
+    pub(crate) async fn send(&self, method: &str, target: &str, wait: u64, body: &Value) -> Reply {
+        let request = Request::builder()
+            .method(method)
+            .uri(target)
+            .header("host", "localhost:8787")
+            .header("content-type", "application/json")
+            .header("prefer", format!("wait={wait}"));
+        let body = if body.is_null() { Body::empty() } else { Body::from(body.to_string()) };
+        let response = self.0.clone().oneshot(request.body(body).unwrap()).await.unwrap();
+        let has_retry_after = response.headers().contains_key("retry-after");
+        let status = response.status();
+        let bytes = to_bytes(response.into_body(), usize::MAX).await.unwrap();
+        let json = serde_json::from_slice(&bytes).unwrap_or_default();
+        assert_ne!(status, StatusCode::INTERNAL_SERVER_ERROR, "{json}");
+        Reply { status: status.as_u16(), has_retry_after, json }
+    }
+
+    pub(crate) async fn ask(&self, ask: &Ask, wait: u64) -> Reply {
+        self.send("POST", "/api/v1/ask", wait, ask.body()).await
+    }
+
+    pub(crate) async fn look_up(&self, ask: &Ask, wait: u64) -> Reply {
+        self.send("GET", &ask.lookup(), wait, &Value::Null).await
+    }
+
+    /// Cancels an ask; `brings` it along.
+    pub(crate) async fn cancel(&self, ask: &Ask, brings: bool) -> Reply {
+        let mut body = json!({"conversation_id": ask.conversation()});
+        if brings {
+            body["ask"] = ask.body().clone();
+        }
+        self.send("POST", &ask.cancel(), 0, &body).await
+    }
+}

@@ -1,0 +1,214 @@
+//! Power that goes at any moment, in the midst of a write as well as between two: whatever clients
+//! were told is true afterwards, and nothing is paid for twice.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use fastrand::Rng;
+use holdfast_tests::disk::{Loss, Survivors};
+use tokio::task::JoinSet;
+use tokio::time::sleep;
+
+use crate::ask::{Ask, id};
+use crate::ledger::Ledger;
+use crate::machine::{Client, Machine};
+use crate::settings;
+
+/// Losses of power in a test run.
+const LOSSES: u64 = 300;
+/// As many befall one machine; then there is a new one.
+const EACH: u64 = 5;
+const CLIENTS: usize = 8;
+const CONVERSATIONS: usize = 6;
+
+/// When the power goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Moment {
+    /// While something is being changed on disk.
+    Midst,
+    /// Whenever.
+    Any,
+    /// While the server stops.
+    Stopping,
+}
+
+#[derive(Debug, Default)]
+struct Tally {
+    losses: u64,
+    moments: BTreeMap<Moment, u64>,
+    asks: u64,
+    accepted: u64,
+    settled: u64,
+    interrupted: u64,
+    /// Found though nobody had been told that they were accepted.
+    unheard: u64,
+    survivors: Survivors,
+}
+
+#[test]
+fn what_was_said_before_a_loss_of_power_is_true_after_it() {
+    let losses = settings::number("HOLDFAST_POWER_LOSSES", LOSSES);
+    let first = settings::seed();
+    let mut tally = Tally::default();
+    let mut seed = first;
+    while tally.losses < losses {
+        settings::with_seed(seed, "power::", "HOLDFAST_POWER_LOSSES", || {
+            settings::simulated(live(seed, &mut tally));
+        });
+        seed += 1;
+    }
+    println!("{} machines from seed {first}: {tally:#?}", seed - first);
+    if losses >= LOSSES {
+        let enough = losses / 10;
+        let Survivors { kept, dropped, torn } = tally.survivors;
+        let counts = [tally.settled, tally.interrupted, kept, dropped, torn];
+        let counts = counts.iter().chain(tally.moments.values());
+        assert!(counts.copied().all(|count| count >= enough), "it proves nothing");
+        assert!(tally.unheard > 0, "no commit was cut off before its reply");
+    }
+}
+
+/// One machine, with its losses of power, to its end in peace.
+async fn live(seed: u64, tally: &mut Tally) {
+    let mut chance = Rng::with_seed(seed);
+    let mut machine = Machine::new(seed);
+    let ledger = Arc::new(Ledger::default());
+    let conversations: Vec<_> = (0..CONVERSATIONS).map(|_| id(&mut chance)).collect();
+    assert!(machine.start().await.unwrap());
+    for _ in 0..EACH {
+        let mut clients = JoinSet::new();
+        for _ in 0..CLIENTS {
+            let conversations = conversations.clone();
+            clients.spawn(busy(
+                machine.client(),
+                Arc::clone(&ledger),
+                conversations,
+                chance.fork(),
+            ));
+        }
+        let moment = [Moment::Midst, Moment::Midst, Moment::Any, Moment::Stopping];
+        let moment = chance.choice(moment).unwrap();
+        match moment {
+            Moment::Midst => {
+                sleep(Duration::from_millis(chance.u64(0..300))).await;
+                machine.disk.go_down_after(chance.u64(0..80));
+                while !machine.disk.is_down() {
+                    sleep(Duration::from_millis(1)).await;
+                }
+                // Everything fails now; what is said in the meantime must be true as well.
+                sleep(Duration::from_millis(chance.u64(0..40))).await;
+            }
+            Moment::Any | Moment::Stopping => {
+                sleep(Duration::from_micros(chance.u64(0..900_000))).await;
+            }
+        }
+        clients.shutdown().await;
+        if moment == Moment::Stopping {
+            // It writes the log back, and deletes it.
+            machine.disk.go_down_after(chance.u64(0..400));
+            machine.stop(Duration::from_secs(chance.u64(..3))).await;
+        }
+        let called = machine.model.calls();
+        let loss = match chance.u8(..6) {
+            0 => Loss::Everything,
+            1 => Loss::Nothing,
+            _ => Loss::Chance,
+        };
+        let survivors = machine.lose_power(loss).await;
+        tally.survivors += survivors;
+        tally.losses += 1;
+        *tally.moments.entry(moment).or_default() += 1;
+
+        assert_eq!(machine.faults(), [""; 0], "as the loss of power left it");
+        assert!(machine.start().await.expect("an archive opens after any loss of power"));
+        assert_eq!(machine.faults(), [""; 0], "as it was taken up");
+        for entry in ledger.all() {
+            let reply = machine.client().look_up(&entry.ask, 0).await;
+            ledger.told(&entry.ask, reply.status, &reply.json);
+            let is_unknown = reply.json["state"] == "unknown";
+            if called.contains_key(entry.ask.id()) {
+                // The mark was durable before the first byte, so it has an end at once.
+                assert_ne!(reply.json["status"], "pending", "called, and {}", reply.json);
+            }
+            tally.unheard += u64::from(entry.accepted.is_none() && !is_unknown);
+        }
+    }
+    reconcile(&machine, &ledger, tally).await;
+    assert_eq!(machine.stop(Duration::from_secs(30)).await, 0);
+}
+
+/// In peace, everything comes to its end.
+async fn reconcile(machine: &Machine, ledger: &Ledger, tally: &mut Tally) {
+    let client = machine.client();
+    for entry in ledger.all() {
+        let mut reply = client.look_up(&entry.ask, 25).await;
+        while reply.json["status"] == "pending" && reply.json["state"] != "unknown" {
+            reply = client.look_up(&entry.ask, 25).await;
+        }
+        ledger.told(&entry.ask, reply.status, &reply.json);
+        let id = entry.ask.id();
+        let calls = machine.model.calls_of(id);
+        assert!(calls <= 1, "{id} was paid for {calls} times");
+        tally.asks += 1;
+        tally.accepted += u64::from(entry.accepted.is_some());
+        if reply.json["state"] == "unknown" {
+            assert_eq!(calls, 0, "{id} was paid for and is unknown");
+            continue;
+        }
+        if entry.turned_away {
+            assert_eq!(calls, 0, "{id} was turned away, and run unasked");
+        }
+        let whole = machine.model.answer(id);
+        let text = reply.json["answer"]["text"].as_str().unwrap_or_default();
+        assert!(whole.starts_with(text), "{id}: {text:?} is not from {whole:?}");
+        match reply.json["status"].as_str().unwrap() {
+            "completed" => assert_eq!((text, calls), (&*whole, 1), "{id}"),
+            "interrupted" => tally.interrupted += 1,
+            _ => {}
+        }
+        tally.settled += 1;
+    }
+}
+
+/// A client that asks, looks, repeats, cancels and tries again, until it is stopped.
+async fn busy(client: Client, ledger: Arc<Ledger>, conversations: Vec<String>, mut chance: Rng) {
+    loop {
+        sleep(Duration::from_millis(chance.u64(0..60))).await;
+        let known = ledger.any(&mut chance);
+        let (ask, reply) = match (chance.u8(..10), known) {
+            (0..5, _) | (_, None) => {
+                let conversation = chance.choice(&conversations).unwrap();
+                let question = format!("What is {} — ß?", chance.u32(..));
+                let ask = Ask::new(&mut chance, conversation, &question);
+                ledger.sent(&ask);
+                let brings = chance.bool();
+                let reply = match chance.u8(..8) {
+                    0 => client.cancel(&ask, brings).await,
+                    _ => client.ask(&ask, chance.u64(..2)).await,
+                };
+                (ask, reply)
+            }
+            (5, Some(entry)) => {
+                ledger.sent(&entry.ask);
+                let reply = client.ask(&entry.ask, 0).await;
+                (entry.ask, reply)
+            }
+            (6, Some(entry)) => {
+                let reply = client.cancel(&entry.ask, false).await;
+                (entry.ask, reply)
+            }
+            (7, Some(entry)) => {
+                let again = entry.ask.retry(&mut chance);
+                ledger.sent(&again);
+                let reply = client.ask(&again, 0).await;
+                (again, reply)
+            }
+            (_, Some(entry)) => {
+                let reply = client.look_up(&entry.ask, chance.u64(..3)).await;
+                (entry.ask, reply)
+            }
+        };
+        ledger.told(&ask, reply.status, &reply.json);
+    }
+}
