@@ -9,7 +9,7 @@ use clap::error::ErrorKind;
 use clap::{Args, Parser, Subcommand};
 
 use crate::config::{Config, Settings};
-use crate::journal::sqlite::{self, Checked};
+use crate::journal::sqlite::{self, BackedUp, Checked};
 use crate::serve;
 
 /// The exit code of a wrong start: nothing was begun.
@@ -35,6 +35,8 @@ enum Command {
     Serve(Serve),
     /// Check that the archive is sound, also while it is being served
     Check(Check),
+    /// Copy the archive to a file, also while it is being served
+    Backup(Backup),
 }
 
 #[derive(Debug, Args)]
@@ -58,6 +60,21 @@ struct Check {
     /// A backup to check instead of the archive in the data folder
     #[arg(value_name = "FILE")]
     file: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "The copy is consistent, and checked before it gets its name. To restore it, put \
+    it into an empty data folder as holdfast.db, and start holdfast with that folder. The archive is \
+    another one then: pages do not send it what they were asking the old one, and what was still \
+    waiting in it is not sent to a model. The exit code is 0 if the backup was made, else 2."
+)]
+struct Backup {
+    #[command(flatten)]
+    folder: Folder,
+    /// The file to make; it must not exist
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
 }
 
 /// Where the archive is, said as for `serve`.
@@ -92,6 +109,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
             Config::load(settings).map_err(|error| error.to_string()).and_then(serve::run)
         }
         Command::Check(check) => check.run(),
+        Command::Backup(backup) => backup.run(),
     };
     ended.unwrap_or_else(|sentence| refuse(&sentence))
 }
@@ -120,6 +138,16 @@ impl Check {
             say(&fault);
         }
         Ok(ExitCode::from(FAULTS))
+    }
+}
+
+impl Backup {
+    fn run(self) -> Result<ExitCode, String> {
+        let folder = self.folder.path()?;
+        let BackedUp { asks, bytes } =
+            sqlite::backup(&folder, &self.file).map_err(|error| error.to_string())?;
+        say(&format!("{}: {asks} asks in {bytes} bytes", self.file.display()));
+        Ok(ExitCode::SUCCESS)
     }
 }
 
@@ -172,7 +200,7 @@ mod tests {
             let help = command.find_subcommand_mut(name).unwrap().render_long_help();
             format!("\n──────\n{help}")
         };
-        let parts = ["serve", "check"].map(&mut help).concat();
+        let parts = ["serve", "check", "backup"].map(&mut help).concat();
         insta::assert_snapshot!(format!("{whole}{parts}"));
     }
 

@@ -9,6 +9,7 @@
 mod accepting;
 mod access;
 mod attaching;
+mod backing_up;
 mod cancelling;
 mod checking;
 mod conversations;

@@ -68,7 +68,26 @@ impl Start {
     /// # Panics
     /// If it does not, with what it said on standard error.
     pub async fn start(self) -> Holdfast {
-        let folder = tempfile::tempdir().unwrap_or_else(|error| panic!("no folder: {error}"));
+        self.start_in(tempfile::tempdir()).await
+    }
+
+    /// Starts it as the handbook says to restore a backup: with the file as the archive in an empty
+    /// data folder.
+    ///
+    /// # Panics
+    /// If it cannot be put there, or does not start, with what it said on standard error.
+    pub async fn restored(self, backup: &Path) -> Holdfast {
+        let folder = tempfile::tempdir().and_then(|folder| {
+            let data = folder.path().join("data");
+            std::fs::create_dir(&data)?;
+            std::fs::copy(backup, data.join("holdfast.db"))?;
+            Ok(folder)
+        });
+        self.start_in(folder).await
+    }
+
+    async fn start_in(self, folder: std::io::Result<TempDir>) -> Holdfast {
+        let folder = folder.unwrap_or_else(|error| panic!("no folder: {error}"));
         let mut holdfast = Holdfast {
             address: SocketAddr::from(([127, 0, 0, 1], 0)),
             start: self,

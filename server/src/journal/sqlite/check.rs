@@ -22,7 +22,7 @@ mod rule;
 mod schema;
 
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;
 
 use std::collections::BTreeSet;
 use std::io;

@@ -4,8 +4,10 @@
 //! from holding up the others. Nothing outside this folder knows SQL.
 
 mod asks;
+mod backup;
 mod check;
 mod connect;
+mod copy;
 mod migrate;
 mod open;
 mod readers;
@@ -25,7 +27,9 @@ use holdfast_protocol::{Conversation, Outcome, Owner};
 use rusqlite::{Connection, params};
 use tokio::sync::{mpsc, oneshot};
 
+pub use self::backup::{BackedUp, BackupError, backup};
 pub use self::check::{CheckError, Checked, check, check_file};
+pub use self::copy::CopyError;
 pub use self::open::{FILE, OpenError};
 pub use self::writer::Drive;
 
@@ -160,6 +164,7 @@ fn take_over(connection: &mut Connection, identity: &Identity) -> rusqlite::Resu
         "INSERT INTO principals (id, key, name) VALUES (1, ?, 'local') ON CONFLICT DO NOTHING",
         params![identity.principal],
     )?;
+    backup::take_over(&transaction, &identity.archive)?;
     let epoch = transaction.query_row(
         "UPDATE archive SET epoch = epoch + 1 RETURNING epoch",
         (),

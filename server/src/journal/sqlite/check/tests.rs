@@ -3,7 +3,7 @@
 #![expect(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
 mod damage;
-mod legal;
+pub(in crate::journal::sqlite) mod legal;
 mod rules;
 mod visiting;
 
@@ -27,7 +27,7 @@ async fn legal() -> TempDir {
 }
 
 /// Writes to an archive what the journal never would.
-fn force(folder: &Path, sql: &str) {
+pub(in crate::journal::sqlite) fn force(folder: &Path, sql: &str) {
     let connection = Connection::open(folder.join(FILE)).unwrap();
     let free = "PRAGMA foreign_keys = OFF; PRAGMA ignore_check_constraints = ON;";
     connection.execute_batch(free).unwrap();

@@ -12,42 +12,42 @@ use crate::journal::suite::{self, request_id};
 use crate::journal::{Accept, CancelledUnheard, Journal, NewAsk, Partial, Record, Start};
 
 /// The completed one.
-pub(super) const COMPLETED: u128 = 1;
+pub(in crate::journal::sqlite) const COMPLETED: u128 = 1;
 /// The failed one, which has been repeated.
-pub(super) const FAILED: u128 = 2;
+pub(in crate::journal::sqlite) const FAILED: u128 = 2;
 /// The completed one that repeats it.
-pub(super) const RETRY: u128 = 3;
+pub(in crate::journal::sqlite) const RETRY: u128 = 3;
 /// Cancelled in mid answer.
-pub(super) const CANCELLED: u128 = 4;
+pub(in crate::journal::sqlite) const CANCELLED: u128 = 4;
 /// Cut off by a crash.
-pub(super) const INTERRUPTED: u128 = 5;
+pub(in crate::journal::sqlite) const INTERRUPTED: u128 = 5;
 /// Being called, with partial text.
-pub(super) const CALLING: u128 = 6;
+pub(in crate::journal::sqlite) const CALLING: u128 = 6;
 /// In line after it.
-pub(super) const QUEUED: u128 = 7;
+pub(in crate::journal::sqlite) const QUEUED: u128 = 7;
 /// Only its cancel was heard of.
-pub(super) const UNHEARD: u128 = 11;
+pub(in crate::journal::sqlite) const UNHEARD: u128 = 11;
 /// Cancelled before it arrived, by a cancel that brought it along.
-pub(super) const BROUGHT: u128 = 12;
+pub(in crate::journal::sqlite) const BROUGHT: u128 = 12;
 /// Cancelled before it arrived; it has arrived since.
-pub(super) const ARRIVED: u128 = 13;
+pub(in crate::journal::sqlite) const ARRIVED: u128 = 13;
 /// Was called, and put back.
-pub(super) const PUT_BACK: u128 = 21;
+pub(in crate::journal::sqlite) const PUT_BACK: u128 = 21;
 
-pub(super) fn options(folder: &Path) -> Options {
+pub(in crate::journal::sqlite) fn options(folder: &Path) -> Options {
     let identity = Identity { archive: "a1".to_owned(), principal: "p1".to_owned() };
     Options { folder: folder.to_owned(), drive: Drive::Task, identity, vfs: None }
 }
 
 /// Makes the archive, and closes it.
-pub(super) async fn archive(folder: &Path) {
+pub(in crate::journal::sqlite) async fn archive(folder: &Path) {
     let journal = SqliteJournal::open(&options(folder)).unwrap();
     write(&journal).await;
     journal.close().await;
 }
 
 /// Writes one of each kind.
-pub(super) async fn write(journal: &SqliteJournal) {
+pub(in crate::journal::sqlite) async fn write(journal: &SqliteJournal) {
     let first = |id| NewAsk { start: Some(start(true)), ..suite::ask(journal, id, 1) };
     let completed = accept(journal, first(COMPLETED)).await;
     settle(journal, &completed, Status::Completed, Some("An answer."), None).await;

@@ -1,0 +1,156 @@
+//! Backups: a copy of an archive while it is being served or not, and what an archive that is opened
+//! from one must do first.
+//!
+//! Not here: how a file is copied ([`copy`](super::copy)).
+//!
+//! *Architecture invariant:* an archive and its backup never count as the same. The archive that is
+//! opened from a backup gets an id of its own, so that no page resubmits to it what it was never told
+//! of; and what waits in it is not run, for the original may have run it.
+
+#[cfg(test)]
+mod tests;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use rusqlite::{Connection, ErrorCode};
+use thiserror::Error;
+
+use super::check::{CheckError, check_file};
+use super::connect::Place;
+use super::copy::{Copy, CopyError};
+use super::migrate::{APPLICATION_ID, VERSION, migrate};
+use super::open::FILE;
+
+/// Why no backup was made, in a sentence. Nothing is left of it.
+#[derive(Debug, Error)]
+pub enum BackupError {
+    /// Nothing has ever been kept there.
+    #[error("there is no archive in {}", .0.display())]
+    Nothing(PathBuf),
+    /// The file is something else.
+    #[error("{} is not a Holdfast archive", .0.display())]
+    Foreign(PathBuf),
+    /// A newer Holdfast has written it.
+    #[error(
+        "{} was written by a newer holdfast (format {found}, this one knows {VERSION}), which is the \
+         one to back it up with",
+        path.display()
+    )]
+    Newer {
+        /// The archive.
+        path: PathBuf,
+        /// Its format.
+        found: i32,
+    },
+    /// There is something of that name.
+    #[error("{} is there already; name a file that is not", .0.display())]
+    Exists(PathBuf),
+    /// The archive cannot be read, or the copy cannot be written.
+    #[error("cannot back {} up to {}: {source}", archive.display(), to.display())]
+    Failed {
+        /// The archive.
+        archive: PathBuf,
+        /// The file that was to be.
+        to: PathBuf,
+        /// Why.
+        source: CopyError,
+    },
+    /// The copy is not what an archive should be.
+    #[error(
+        "{} is not sound, and nothing was written: {first} (holdfast check says more; to keep what \
+         there is, stop holdfast and copy the whole data folder)",
+        archive.display()
+    )]
+    Unsound {
+        /// The archive.
+        archive: PathBuf,
+        /// The first fault that was found.
+        first: String,
+    },
+    /// Whether the copy is sound cannot be found out.
+    #[error(transparent)]
+    Unchecked(#[from] CheckError),
+}
+
+/// A backup that was made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BackedUp {
+    /// Asks in it.
+    pub asks: u64,
+    /// Its length.
+    pub bytes: u64,
+}
+
+/// Copies the archive in a data folder, whoever is using it, to a file that must not be there yet.
+///
+/// # Errors
+/// A sentence. Nothing is left of the copy.
+pub fn backup(folder: &Path, to: &Path) -> Result<BackedUp, BackupError> {
+    let place = Place { file: folder.join(FILE), vfs: None };
+    let nothing = || BackupError::Nothing(folder.to_owned());
+    // SQLite would make nothing of it, and a link to nowhere is nothing as well.
+    if fs::metadata(&place.file).map_or(0, |metadata| metadata.len()) == 0 {
+        return Err(nothing());
+    }
+    if to.symlink_metadata().is_ok() {
+        return Err(BackupError::Exists(to.to_owned()));
+    }
+    let failed =
+        |source| BackupError::Failed { archive: place.file.clone(), to: to.to_owned(), source };
+    let archive = place.visitor().map_err(|error| failed(error.into()))?;
+    match kind(&archive).map_err(|error| failed(error.into()))? {
+        Kind::Ours => {}
+        Kind::Newer(found) => return Err(BackupError::Newer { path: place.file, found }),
+        Kind::Nothing => return Err(nothing()),
+        Kind::Foreign => return Err(BackupError::Foreign(place.file)),
+    }
+    let copy = Copy::of(&archive, to).map_err(failed)?;
+    drop(archive);
+    // Of an older archive too, a backup is one that this version reads.
+    copy.change(|copy| migrate(copy).and_then(|_| mark(copy))).map_err(failed)?;
+    let checked = check_file(copy.path())?;
+    if let Some(first) = checked.faults.into_iter().next() {
+        return Err(BackupError::Unsound { archive: place.file, first });
+    }
+    let bytes = copy.keep().map_err(failed)?;
+    Ok(BackedUp { asks: checked.asks, bytes })
+}
+
+/// What a file with something in it is.
+enum Kind {
+    Ours,
+    Newer(i32),
+    /// A crash cut off its first migration.
+    Nothing,
+    Foreign,
+}
+
+fn kind(archive: &Connection) -> rusqlite::Result<Kind> {
+    let number = |sql: &str| archive.query_row(sql, (), |row| row.get::<_, i32>(0));
+    let marks = || Ok((number("PRAGMA application_id")?, number("PRAGMA user_version")?));
+    Ok(match marks() {
+        Ok((APPLICATION_ID, found)) if found > VERSION => Kind::Newer(found),
+        Ok((APPLICATION_ID, 1..)) => Kind::Ours,
+        Ok((0, 0)) if number("SELECT count(*) FROM sqlite_schema")? == 0 => Kind::Nothing,
+        Ok(_) => Kind::Foreign,
+        Err(error) if is_foreign(&error) => Kind::Foreign,
+        Err(error) => return Err(error),
+    })
+}
+
+fn is_foreign(error: &rusqlite::Error) -> bool {
+    error.sqlite_error_code() == Some(ErrorCode::NotADatabase)
+}
+
+/// Makes a backup of a copy. What waits in it counts as never confirmed: no group of writes was told
+/// of before the first one.
+fn mark(copy: &mut Connection) -> rusqlite::Result<()> {
+    copy.execute("UPDATE archive SET is_backup = 1, confirmed = -1", ()).map(drop)
+}
+
+/// Makes an archive of its own of a backup that is being opened.
+pub(super) fn take_over(archive: &Connection, id: &str) -> rusqlite::Result<()> {
+    let sql = "UPDATE archive SET id = ?, is_backup = 0 WHERE is_backup = 1";
+    archive.execute(sql, [id]).map(drop)
+}
