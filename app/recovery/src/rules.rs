@@ -26,14 +26,20 @@ pub(crate) enum Unheard {
     Expire,
 }
 
+/// How old a pointer is. One from the future was made before the clock was set back: nobody knows how
+/// old it is, and it counts as old as it is far away, so that no wait for its age is without an end.
+const fn age(now: Millis, asked_at: Millis) -> Millis {
+    now.abs_diff(asked_at)
+}
+
 /// Whether this pointer is too old to keep once the server knows nothing of it.
-pub(crate) fn is_expired(now: Millis, asked_at: Millis) -> bool {
-    now.saturating_sub(asked_at) > KEEP
+pub(crate) const fn is_expired(now: Millis, asked_at: Millis) -> bool {
+    age(now, asked_at) > KEEP
 }
 
 /// Decides about an ask of which the journal of `session` knows nothing.
 pub(crate) fn unheard(now: Millis, ask: &Ask, session: &Owner, resubmissions: u32) -> Unheard {
-    let age = now.saturating_sub(ask.asked_at.millis());
+    let age = age(now, ask.asked_at.millis());
     let Some(pointer) = &ask.pointer else {
         return Unheard::Offer(Trouble::MayNotHaveArrived);
     };

@@ -7,9 +7,9 @@ mod page;
 use std::time::Duration;
 
 use holdfast_protocol::reply::{Exchange, Verdict};
-use holdfast_protocol::{Code, RecoveryPolicy, State, Status};
+use holdfast_protocol::{Code, RecoveryPolicy, State, Status, Timestamp};
 use holdfast_recovery::{
-    Action, Announcement, Event, Notice, Nudge, Returned, SessionReply, Trouble,
+    Action, Announcement, Event, Notice, Nudge, Pointer, Returned, SessionReply, Trouble,
 };
 use page::{
     NOTHING, OWNER, Page, TIMED_OUT, body, conversation, outcome, pointer, refused, request, says,
@@ -566,6 +566,27 @@ fn another_tabs_unsent_question_is_offered_and_never_sent() {
     assert_eq!(page.returned, [(request(1), Returned::TakenBack)]);
     assert!(page.sent.iter().all(|s| s.request_id == request(1) && s.ask.is_none()));
     assert_eq!(page.mirror.keys().collect::<Vec<_>>(), [&request(2)]);
+}
+
+#[test]
+fn a_clock_that_was_set_back_does_not_keep_a_question_from_being_offered() {
+    // Made an hour and a half from now, as far as this clock can tell.
+    let ahead = |n| Pointer {
+        asked_at: Timestamp::from_millis(Page::closed().now + 90 * 60 * 1000),
+        ..pointer(n, 0, OWNER)
+    };
+    let mut page = Page::closed();
+    page.mirror.insert(request(1), ahead(1));
+    page.start();
+    page.sign_in(OWNER);
+    page.reply(1, unheard(1));
+    page.settle_sessions();
+    assert_eq!(page.turn(1).trouble, Some(Trouble::NeverSent));
+
+    let mut page = Page::with(vec![ahead(2)]);
+    page.reply(2, unheard(2));
+    page.settle_sessions();
+    assert_eq!(page.turn(2).trouble, Some(Trouble::MayNotHaveArrived), "it may be old");
 }
 
 #[test]
