@@ -10,7 +10,7 @@ use crate::clock::Uptime;
 pub struct PrincipalId(pub i64);
 
 /// An ask in its principal's namespace.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Key {
     /// Whose.
     pub principal: PrincipalId,

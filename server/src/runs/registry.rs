@@ -1,7 +1,7 @@
 //! Every ask under way, by its id.
 
-use std::collections::HashMap;
-use std::collections::hash_map::Entry;
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::line::Lines;
@@ -11,7 +11,8 @@ use crate::journal::Key;
 /// The asks under way.
 #[derive(Default)]
 pub(super) struct Registry {
-    live: Mutex<HashMap<Key, Arc<Live>>>,
+    /// In an order, so that what is done to all of them is done in the same one each time.
+    live: Mutex<BTreeMap<Key, Arc<Live>>>,
     pub(super) lines: Lines,
 }
 
@@ -58,7 +59,7 @@ impl Registry {
         self.lock().values().cloned().collect()
     }
 
-    fn lock(&self) -> MutexGuard<'_, HashMap<Key, Arc<Live>>> {
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<Key, Arc<Live>>> {
         // No code that can panic runs under it.
         self.live.lock().unwrap_or_else(PoisonError::into_inner)
     }

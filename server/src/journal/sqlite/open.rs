@@ -82,10 +82,11 @@ pub(super) fn open(folder: &Path, vfs: Option<&'static str>) -> Result<Opened, O
     create_private(file).map_err(|source| OpenError::Folder { path: file.clone(), source })?;
     let store = |source| OpenError::Store { folder: folder.to_owned(), source };
     let mut connection = place.writer().map_err(store)?;
-    if migrate(&mut connection).map_err(store)? {
-        // So that the version stands in the file's header, where `inspect` finds it.
-        connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", (), |_| Ok(())).map_err(store)?;
-    }
+    migrate(&mut connection).map_err(store)?;
+    // What the last process left in the log may never have reached the disk, though it can be read: a
+    // sync that failed leaves it so. Nothing may be appended to it before it is safe elsewhere. This
+    // also brings the version into the file's header, where `inspect` finds it.
+    connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", (), |_| Ok(())).map_err(store)?;
     Ok(Opened { connection, lock, place })
 }
 

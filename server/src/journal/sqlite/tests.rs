@@ -178,6 +178,14 @@ fn writer(folder: &Path) -> Writer {
     Writer::new(opened.place, connection, epoch, group, opened.lock)
 }
 
+/// Pumps a group, and once more where somebody waits for its confirmation.
+fn pump(writer: &mut Writer, group: Vec<Box<dyn Command>>) {
+    writer.pump(group);
+    if writer.owes() {
+        writer.pump(Vec::new());
+    }
+}
+
 /// A journal whose writer nobody drives, for the values that need one.
 fn journal(folder: &Path) -> SqliteJournal {
     SqliteJournal {
@@ -203,7 +211,7 @@ async fn one_command_that_cannot_be_does_not_fail_its_neighbours() {
         write.connection.execute("INSERT INTO principals VALUES (1, 'x', 'x')", ())
     });
     let (two, two_done) = command(move |write| asks::accept(write, &second));
-    writer.pump(vec![one, bad, two]);
+    pump(&mut writer, vec![one, bad, two]);
     assert!(matches!(one_done.await.unwrap(), Ok(Accept::New(_))));
     assert!(matches!(bad_done.await.unwrap(), Err(JournalError::Broken(_))));
     assert!(matches!(two_done.await.unwrap(), Ok(Accept::New(_))));
@@ -224,14 +232,14 @@ async fn a_full_disk_fails_the_whole_group_and_the_next_one_after_it_heals() {
         let (limit, _) = command(move |write| {
             write.connection.query_row(&format!("PRAGMA max_page_count = {pages}"), (), |_| Ok(()))
         });
-        writer.pump(vec![limit]);
+        pump(writer, vec![limit]);
     };
     limit(&mut writer, 1);
     let small = ask(&journal, 1, 1);
     let large = NewAsk { question: "why ".repeat(30_000), ..ask(&journal, 2, 2) };
     let (one, one_done) = command(move |write| asks::accept(write, &small));
     let (two, two_done) = command(move |write| asks::accept(write, &large));
-    writer.pump(vec![one, two]);
+    pump(&mut writer, vec![one, two]);
     assert!(matches!(one_done.await.unwrap(), Err(JournalError::Unavailable(_))));
     assert!(matches!(two_done.await.unwrap(), Err(JournalError::Unavailable(_))));
     assert!(journal.find(ask(&journal, 1, 1).key).await.unwrap().is_none());
@@ -239,7 +247,7 @@ async fn a_full_disk_fails_the_whole_group_and_the_next_one_after_it_heals() {
     assert_eq!(writer.doubtful(), None);
     let again = ask(&journal, 1, 1);
     let (one, one_done) = command(move |write| asks::accept(write, &again));
-    writer.pump(vec![one]);
+    pump(&mut writer, vec![one]);
     assert!(matches!(one_done.await.unwrap(), Ok(Accept::New(_))));
 }
 
@@ -252,7 +260,7 @@ async fn what_a_crash_leaves_of_a_group_that_was_never_confirmed_is_told_apart()
     let keys = [told.key, untold.key];
     for ask in [told, untold] {
         let (accept, _) = command(move |write| asks::accept(write, &ask));
-        writer.pump(vec![accept]);
+        pump(&mut writer, vec![accept]);
     }
     // As a commit leaves it that was said to have failed, or before whose reply the process died.
     let other = place(folder.path()).writer().unwrap();
@@ -271,7 +279,7 @@ async fn what_a_crash_leaves_of_a_group_that_was_never_confirmed_is_told_apart()
     let mut writer = self::writer(folder.path());
     let later = NewAsk { start: Some(suite::start()), ..ask(&journal, 3, 3) };
     let (accept, accepted) = command(move |write| asks::accept(write, &later));
-    writer.pump(vec![accept]);
+    pump(&mut writer, vec![accept]);
     assert!(matches!(accepted.await.unwrap(), Ok(Accept::New(_))));
     assert_eq!(marks().await, [Mark::Accepted, Mark::Unconfirmed]);
 }
@@ -284,12 +292,12 @@ async fn a_command_that_panics_fails_its_group_and_not_the_writer() {
     let first = ask(&journal, 1, 1);
     let (one, one_done) = command(move |write| asks::accept(write, &first));
     let (bad, bad_done) = command(|_| -> rusqlite::Result<()> { panic!("as the test wants it") });
-    writer.pump(vec![one, bad]);
+    pump(&mut writer, vec![one, bad]);
     assert!(matches!(one_done.await.unwrap(), Err(JournalError::Broken(_))));
     assert!(matches!(bad_done.await.unwrap(), Err(JournalError::Broken(_))));
     let again = ask(&journal, 1, 1);
     let (one, one_done) = command(move |write| asks::accept(write, &again));
-    writer.pump(vec![one]);
+    pump(&mut writer, vec![one]);
     assert!(matches!(one_done.await.unwrap(), Ok(Accept::New(_))));
 }
 
@@ -300,15 +308,15 @@ async fn what_a_failed_group_left_is_removed_before_anything_is_admitted() {
     let journal = journal(folder.path());
     let (ghost, known) = (ask(&journal, 1, 1), ask(&journal, 2, 2));
     let (accept, _) = command(move |write| asks::accept(write, &known));
-    writer.pump(vec![accept]);
+    pump(&mut writer, vec![accept]);
     // A commit whose sync fails may be on disk all the same: this one is, and is said to have failed.
     let ghost_key = ghost.key;
     let (accept, _) = command(move |write| asks::accept(write, &ghost));
-    writer.pump(vec![accept]);
+    pump(&mut writer, vec![accept]);
     writer.doubt(vec![ghost_key]);
     let next = ask(&journal, 3, 3);
     let (accept, accepted) = command(move |write| asks::accept(write, &next));
-    writer.pump(vec![accept]);
+    pump(&mut writer, vec![accept]);
     assert!(matches!(accepted.await.unwrap(), Ok(Accept::New(_))));
     assert!(journal.find(ghost_key).await.unwrap().is_none(), "nobody was told of it");
     let left = journal.unsettled().await.unwrap();
@@ -328,7 +336,7 @@ async fn a_process_whose_epoch_is_over_cannot_write() {
     assert_eq!((epoch, owner.as_str()), (2, "p1.a1"), "who the archive is stays");
     let late = ask(&journal, 1, 1);
     let (accept, accepted) = command(move |write| asks::accept(write, &late));
-    writer.pump(vec![accept]);
+    pump(&mut writer, vec![accept]);
     assert_eq!(accepted.await.unwrap(), Err(JournalError::Stale));
     assert!(journal.find(ask(&journal, 1, 1).key).await.unwrap().is_none());
 }

@@ -7,9 +7,13 @@
 //! *Architecture invariant:* the pump is a plain function. A thread drives it in production, a task
 //! in a simulation, and nothing else differs between the two.
 //!
-//! *Architecture invariant:* no ask that waits is said to be accepted before the archive also says that
-//! its group was confirmed. So what a crash leaves of a commit that was said to have failed can be
-//! told apart, and is never run unasked.
+//! *Architecture invariant:* no ask that waits is said to be accepted before a second durable commit
+//! says that its group was confirmed: the next group's, or one of its own where nothing else is to be
+//! written. So what a crash leaves of a commit that was said to have failed can be told apart, and is
+//! never run unasked.
+//!
+//! *Architecture invariant:* every commit is synced. One that was not would lie in the log before the
+//! next, and a disk whose sync fails may lose it there, and all that comes after it.
 //!
 //! *Architecture invariant:* after a commit that failed, nothing is admitted until a durable
 //! transaction has gone through that also removes whatever asks the failed group may have left: its
@@ -40,11 +44,18 @@ pub(super) struct Write<'a> {
 pub(super) struct Births {
     group: i64,
     keys: Vec<Key>,
-    /// Whether any of them waits: only those are ever run after a crash, and need confirmation.
-    any_waits: bool,
+    /// Whether the one that has just come waits.
+    one_waits: bool,
+    /// Which of the group's commands brought one that waits: only those may be run after a crash, and
+    /// need a confirmation.
+    waiting: Vec<usize>,
 }
 
 impl Births {
+    const fn new(group: i64) -> Self {
+        Self { group, keys: Vec::new(), one_waits: false, waiting: Vec::new() }
+    }
+
     /// The group's number: higher than that of every ask so far.
     pub(super) const fn group(&self) -> i64 {
         self.group
@@ -52,7 +63,7 @@ impl Births {
 
     pub(super) fn add(&mut self, key: Key, waits: bool) {
         self.keys.push(key);
-        self.any_waits |= waits;
+        self.one_waits = waits;
     }
 }
 
@@ -113,8 +124,10 @@ pub(super) struct Writer {
     epoch: i64,
     /// The last group with a birth.
     group: i64,
-    /// The last group whose asks were told of without that having been noted.
-    told: i64,
+    /// Commands that are durable and wait for their group's confirmation.
+    unconfirmed: Vec<Box<dyn Command>>,
+    /// The group to be confirmed with the next commit.
+    owed: Option<i64>,
     /// Asks that a failed group may have left behind; present until a durable transaction has
     /// settled that they are gone.
     doubt: Option<Vec<Key>>,
@@ -130,7 +143,16 @@ impl Writer {
         group: i64,
         lock: File,
     ) -> Self {
-        Self { place, connection, epoch, group, told: 0, doubt: None, _lock: lock }
+        Self {
+            place,
+            connection,
+            epoch,
+            group,
+            unconfirmed: Vec::new(),
+            owed: None,
+            doubt: None,
+            _lock: lock,
+        }
     }
 
     /// As if a group with these asks had failed.
@@ -145,25 +167,41 @@ impl Writer {
         self.doubt.as_deref()
     }
 
-    /// Applies a group in one transaction and replies to each of its commands.
+    /// Whether somebody waits for a confirmation: then another group should follow soon, if an empty
+    /// one.
+    pub(super) const fn owes(&self) -> bool {
+        !self.unconfirmed.is_empty()
+    }
+
+    /// Applies a group in one transaction, which also confirms the one before, and replies to each of
+    /// its commands, save those that wait for their own confirmation.
     pub(super) fn pump(&mut self, mut group: Vec<Box<dyn Command>>) {
-        let mut births = Births { group: self.group + 1, keys: Vec::new(), any_waits: false };
+        let confirmed = std::mem::take(&mut self.unconfirmed);
+        let mut births = Births::new(self.group + 1);
         // A fault in one command must not end the writing of all others for ever. What it left
         // half-done goes with its connection, which doubt replaces.
         let end = catch_unwind(AssertUnwindSafe(|| self.commit(&mut group, &mut births)))
             .unwrap_or_else(|_| Err(JournalError::Broken("a command panicked".to_owned())));
+        let failed = end.is_err();
         if let Err(error) = &end {
             tracing::error!(%error, commands = group.len(), "a group of writes failed");
-            self.doubt.get_or_insert_default().append(&mut births.keys);
+            self.doubt.get_or_insert_default().extend(births.keys);
+        } else if !births.waiting.is_empty() {
+            self.owed = Some(births.group);
+            for at in births.waiting.into_iter().rev() {
+                self.unconfirmed.push(group.swap_remove(at));
+            }
         }
         // Also where it failed: what it may have left must not be confirmed by a later one.
         self.group = births.group;
+        for command in confirmed {
+            // They are durable, also where their confirmation is not yet.
+            command.reply(Ok(()));
+        }
         for command in group {
             command.reply(end.clone());
         }
-        if self.doubt.is_some()
-            && let Err(error) = self.settle_doubt()
-        {
+        if failed && let Err(error) = self.settle_doubt() {
             // The next group tries again. It was tried at once because the log may end in the failed
             // group now, as if it had succeeded, until something is written over it.
             tracing::warn!(%error, "the archive cannot be written");
@@ -177,7 +215,7 @@ impl Writer {
         run("BEGIN IMMEDIATE").map_err(fault)?;
         let applied = check_epoch(connection, self.epoch).and_then(|()| {
             let mut write = Write { connection, epoch: self.epoch, births };
-            for command in group {
+            for (at, command) in group.iter_mut().enumerate() {
                 run("SAVEPOINT command").map_err(fault)?;
                 if let Err(error) = command.apply(&mut write) {
                     // SQLite may have rolled back everything on its own.
@@ -190,6 +228,12 @@ impl Writer {
                     command.refuse(error);
                 }
                 run("RELEASE command").map_err(fault)?;
+                if std::mem::take(&mut write.births.one_waits) {
+                    write.births.waiting.push(at);
+                }
+            }
+            if let Some(group) = self.owed {
+                confirm(connection, group).map_err(fault)?;
             }
             run("COMMIT").map_err(fault)
         });
@@ -198,27 +242,8 @@ impl Writer {
             let _ = run("ROLLBACK");
         }
         applied?;
-        if births.any_waits
-            && let Err(error) = self.confirm(births.group)
-        {
-            // The group itself is durable, and seen by whoever reads: it has not failed.
-            tracing::warn!(%error, "a group of writes is not noted as told");
-            self.told = births.group;
-            self.doubt.get_or_insert_default();
-        }
+        self.owed = None;
         Ok(())
-    }
-
-    /// Notes that whoever handed in the asks of this group is about to be told.
-    ///
-    /// It is not synced: a crash of the process keeps it, and power loss within the moment until the
-    /// next group's sync makes an end of what waits that says so, and costs nothing.
-    fn confirm(&self, group: i64) -> rusqlite::Result<()> {
-        let run = |sql| self.connection.prepare_cached(sql)?.execute([group]);
-        self.connection.pragma_update(None, "synchronous", "NORMAL")?;
-        run("UPDATE archive SET confirmed = ?")?;
-        // Where anything here fails, the connection is replaced before the next group.
-        self.connection.pragma_update(None, "synchronous", "FULL")
     }
 
     fn settle_doubt(&mut self) -> Result<()> {
@@ -229,18 +254,22 @@ impl Writer {
         for key in doubtful {
             super::asks::unmake(&transaction, *key).map_err(fault)?;
         }
+        if let Some(group) = self.owed {
+            confirm(&transaction, group).map_err(fault)?;
+        }
         // Also where there is nothing to remove: an empty transaction would prove nothing.
-        transaction
-            .execute(
-                "UPDATE archive SET proofs = proofs + 1, confirmed = max(confirmed, ?)",
-                [self.told],
-            )
-            .map_err(fault)?;
+        transaction.execute("UPDATE archive SET proofs = proofs + 1", ()).map_err(fault)?;
         transaction.commit().map_err(fault)?;
         tracing::info!("the archive can be written again");
         self.doubt = None;
+        self.owed = None;
         Ok(())
     }
+}
+
+/// Notes that whoever handed in the asks of a group has been told, or is about to be.
+fn confirm(connection: &Connection, group: i64) -> rusqlite::Result<usize> {
+    connection.prepare_cached("UPDATE archive SET confirmed = ?")?.execute([group])
 }
 
 /// A process whose epoch is over must not write: another one has classified its asks.
@@ -314,8 +343,12 @@ impl Drive {
             {
                 group.push(next);
             }
-            if !is_abandoned.load(Ordering::Acquire) {
+            let abandoned = || is_abandoned.load(Ordering::Acquire);
+            if !abandoned() {
                 writer.pump(group);
+            }
+            if queue.is_empty() && writer.owes() && !abandoned() {
+                writer.pump(Vec::new());
             }
         };
         match self {
