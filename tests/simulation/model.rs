@@ -27,6 +27,12 @@ impl Model {
         self.calls.lock().unwrap().get(&request_id.to_string()).copied().unwrap_or(0)
     }
 
+    /// An ask for which it was called more than once.
+    pub(crate) fn paid_twice(&self) -> Option<String> {
+        let calls = self.calls.lock().unwrap();
+        calls.iter().find(|(_, count)| **count > 1).map(|(key, _)| key.clone())
+    }
+
     /// Whether nobody is being answered.
     pub(crate) fn is_idle(&self) -> bool {
         self.running.load(Ordering::Relaxed) == 0
@@ -94,6 +100,13 @@ impl Provider for Model {
         let _running = Running(&self.running);
         let mut temper = self.temper(&key);
         let breaks = temper.u8(0..8) == 0;
+        let hangs = temper.u8(0..16) == 0;
+        // Only signs of life at first, for longer than it may be silent.
+        let signs = if temper.u8(0..16) == 0 { temper.u8(0..20) } else { 0 };
+        for _ in 0..signs {
+            tokio::time::sleep(Duration::from_secs(5)).await;
+            pieces(Piece::Life);
+        }
         tokio::time::sleep(Duration::from_millis(temper.u64(0..2_000))).await;
         for word in self.words(&key) {
             if breaks && temper.u8(0..8) == 0 {
@@ -104,6 +117,9 @@ impl Provider for Model {
                     called: true,
                     usage: Usage::default(),
                 });
+            }
+            if hangs && temper.u8(0..8) == 0 {
+                std::future::pending::<()>().await;
             }
             pieces(Piece::Text(word));
             tokio::time::sleep(Duration::from_millis(temper.u64(0..300))).await;

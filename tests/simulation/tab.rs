@@ -12,14 +12,17 @@ use holdfast_recovery::{
 use tokio::sync::mpsc;
 use tokio::task::{AbortHandle, JoinSet};
 
+use crate::clock::Clock;
+use crate::trace::Trace;
 use crate::weather::Weather;
-use crate::world::{Clock, Mirror};
+use crate::world::Mirror;
 
 /// One tab, with its storage.
 pub(crate) struct Tab {
     pub(crate) name: &'static str,
     weather: Rc<Weather>,
     clock: Clock,
+    trace: Rc<Trace>,
     recovery: Recovery,
     /// Everything this life of the page has under way.
     tasks: JoinSet<()>,
@@ -45,6 +48,7 @@ impl Tab {
         name: &'static str,
         weather: Rc<Weather>,
         clock: Clock,
+        trace: Rc<Trace>,
         mirror: Mirror,
         viewing: ConversationId,
     ) -> Self {
@@ -53,6 +57,7 @@ impl Tab {
             name,
             weather,
             clock,
+            trace,
             recovery: Recovery::new(0),
             tasks: JoinSet::new(),
             exchanges: BTreeMap::new(),
@@ -118,23 +123,46 @@ impl Tab {
 
     /// Takes in what has happened since the last time.
     pub(crate) fn run(&mut self) {
+        let mut raised = Vec::new();
         while let Ok(event) = self.raised.try_recv() {
+            raised.push(event);
+        }
+        if raised.len() > 1 {
+            // What happened in the same moment has no order of its own.
+            raised.sort_by_cached_key(|event| format!("{event:?}"));
+        }
+        for event in raised {
             self.event(event);
         }
     }
 
     pub(crate) fn event(&mut self, event: Event) {
-        let is_traced = std::env::var_os("HOLDFAST_TRACE").is_some();
-        if is_traced {
-            eprintln!("{} {} {event:?}", self.clock.now(), self.name);
-        }
-        let effects = self.recovery.handle(self.clock.now(), event);
-        for effect in effects {
-            if is_traced && !matches!(effect, Effect::Store(_)) {
-                eprintln!("    {effect:?}");
+        self.trace.line(format_args!("{} {} {event:?}", self.clock.now(), self.name));
+        for effect in self.recovery.handle(self.clock.now(), event) {
+            if !matches!(effect, Effect::Store(_)) {
+                self.trace.line(format_args!("    {effect:?}"));
             }
             self.carry_out(effect);
         }
+    }
+
+    /// The tab is closed, and opened again as a copy of another: with what that one has stored.
+    pub(crate) fn become_copy(&mut self, stored: String) {
+        self.stored = stored;
+        self.reload();
+    }
+
+    /// What it has stored, as a copy of the tab would have it.
+    pub(crate) fn stored(&self) -> String {
+        self.stored.clone()
+    }
+
+    /// Somebody clears the site's data.
+    pub(crate) fn forget(&mut self) {
+        self.mirror.borrow_mut().clear();
+        self.remembered = None;
+        self.stored.clear();
+        self.reload();
     }
 
     pub(crate) fn pointers(&self) -> Vec<Pointer> {

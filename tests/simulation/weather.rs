@@ -3,11 +3,13 @@
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::rc::Rc;
+use std::time::Duration;
 
 use axum::body::Body;
 use axum::http::{Request, header};
 use axum::response::Response;
 use holdfast_protocol::reply::{Exchange, Received, Reply, Verdict, classify};
+use holdfast_protocol::{AskBody, Outcome};
 use holdfast_recovery::Sending;
 use http_body_util::BodyExt;
 use tokio::sync::watch;
@@ -54,6 +56,22 @@ pub(crate) const FAULTS: &[Fault] = &[
     Fault::Silence,
 ];
 
+/// What is to befall one exchange.
+struct Fate {
+    fault: Option<Fault>,
+    /// How long the request and the reply are on their way.
+    there: Duration,
+    back: Duration,
+    /// How long a connection lasts that dies while the server works.
+    life: Duration,
+    delay: Duration,
+    /// Where the body breaks off.
+    end: usize,
+    /// A gateway's status, and whether the request got past it.
+    status: u16,
+    arrives: bool,
+}
+
 /// The weather over one world.
 pub(crate) struct Weather {
     chance: Rc<Chance>,
@@ -95,12 +113,23 @@ impl Weather {
         }
     }
 
-    fn fault(&self) -> Option<Fault> {
+    /// What is to befall an exchange. All of it is drawn when the exchange begins: whoever waits for
+    /// the same thing is woken in no certain order, which must not decide who draws what.
+    fn fate(&self) -> Fate {
+        let chance = &self.chance;
         let rough = self.rough.get();
-        if rough == 0 || !self.chance.once_in(rough) {
-            return None;
+        let fault = if rough > 0 && chance.once_in(rough) { chance.pick(FAULTS) } else { None };
+        let statuses = [500, 502, 503, 504, 520, 521, 522, 523, 524, 525, 526, 200];
+        Fate {
+            fault: fault.copied(),
+            there: chance.millis(5, 60),
+            back: chance.millis(5, 60),
+            life: chance.millis(0, 40),
+            delay: chance.millis(500, 20_000),
+            end: usize::try_from(chance.between(0, 400)).unwrap_or(0),
+            status: *chance.pick(&statuses).unwrap_or(&502),
+            arrives: chance.once_in(2),
         }
-        self.chance.pick(FAULTS).copied()
     }
 
     /// Counts a fault that has struck, not one that was only planned.
@@ -110,7 +139,7 @@ impl Weather {
 
     /// Carries one exchange there and back, as far as the weather lets it.
     pub(crate) async fn exchange(&self, sending: &Sending) -> Verdict {
-        let patience = std::time::Duration::from_millis(sending.deadline);
+        let patience = Duration::from_millis(sending.deadline);
         match tokio::time::timeout(patience, self.pass(sending)).await {
             Ok(verdict) => verdict,
             Err(_) => judge(sending, Received::Nothing { timed_out: true }),
@@ -119,19 +148,20 @@ impl Weather {
 
     async fn pass(&self, sending: &Sending) -> Verdict {
         let nothing = || judge(sending, Received::Nothing { timed_out: false });
-        tokio::time::sleep(self.chance.millis(5, 60)).await;
+        let fate = self.fate();
+        tokio::time::sleep(fate.there).await;
         if self.outage.get() {
             return nothing();
         }
-        match self.fault() {
-            None => self.whole(sending, usize::MAX).await,
+        let whole = |end| self.whole(sending, fate.back, end);
+        match fate.fault {
+            None => whole(usize::MAX).await,
             Some(fault @ Fault::BeforeAccept) => {
                 self.struck(fault);
                 nothing()
             }
             Some(fault @ Fault::WhileServing) => {
-                let life = self.chance.millis(0, 40);
-                if tokio::time::timeout(life, self.serve(sending)).await.is_err() {
+                if tokio::time::timeout(fate.life, self.serve(sending)).await.is_err() {
                     self.struck(fault);
                 }
                 nothing()
@@ -142,36 +172,30 @@ impl Weather {
                 }
                 nothing()
             }
-            Some(Fault::MidBody) => {
-                let end = usize::try_from(self.chance.between(0, 400)).unwrap_or(0);
-                self.whole(sending, end).await
-            }
+            Some(Fault::MidBody) => whole(fate.end).await,
             Some(fault @ Fault::Gateway) => {
                 self.struck(fault);
-                if self.chance.once_in(2) {
+                if fate.arrives {
                     self.serve(sending).await;
                 }
-                let statuses = [500, 502, 503, 504, 520, 521, 522, 523, 524, 525, 526, 200];
-                let status = *self.chance.pick(&statuses).unwrap_or(&502);
-                foreign(sending, status, "text/html", HTML)
+                foreign(sending, fate.status, "text/html", HTML)
             }
             Some(fault @ Fault::ForeignJson) => {
                 self.struck(fault);
-                if self.chance.once_in(2) {
+                if fate.arrives {
                     self.serve(sending).await;
                 }
                 foreign(sending, 502, "application/json", FOREIGN)
             }
             Some(fault @ Fault::Duplicate) => {
                 self.struck(fault);
-                let (_, verdict) =
-                    tokio::join!(self.serve(sending), self.whole(sending, usize::MAX));
+                let (_, verdict) = tokio::join!(self.serve(sending), whole(usize::MAX));
                 verdict
             }
             Some(fault @ Fault::Delay) => {
                 self.struck(fault);
-                tokio::time::sleep(self.chance.millis(500, 20_000)).await;
-                self.whole(sending, usize::MAX).await
+                tokio::time::sleep(fate.delay).await;
+                whole(usize::MAX).await
             }
             Some(fault @ Fault::Silence) => {
                 if self.serve(sending).await.is_some() {
@@ -183,11 +207,11 @@ impl Weather {
     }
 
     /// The request arrives; the reply is brought back up to `end` bytes of its body.
-    async fn whole(&self, sending: &Sending, end: usize) -> Verdict {
+    async fn whole(&self, sending: &Sending, back: Duration, end: usize) -> Verdict {
         let Some((status, headers, body)) = self.serve(sending).await else {
             return judge(sending, Received::Nothing { timed_out: false });
         };
-        tokio::time::sleep(self.chance.millis(5, 60)).await;
+        tokio::time::sleep(back).await;
         if body.len() > end {
             self.struck(Fault::MidBody);
         }
@@ -214,6 +238,27 @@ impl Weather {
         let request = Request::builder().uri(path).header(header::HOST, "127.0.0.1");
         let (status, _, body) = self.call(request.body(Body::empty()).ok()?).await?;
         matches!(status, 200 | 202).then_some(body)
+    }
+
+    /// Submits an ask as a program would, in the same weather but for the single faults. Nothing: it
+    /// was refused, or nobody knows.
+    pub(crate) async fn post(&self, ask: &AskBody) -> Option<Outcome> {
+        tokio::time::sleep(self.chance.millis(5, 60)).await;
+        if self.outage.get() {
+            return None;
+        }
+        let request = Request::builder()
+            .method("POST")
+            .uri("/api/v1/ask")
+            .header(header::HOST, "127.0.0.1")
+            .header(header::CONTENT_TYPE, "application/json")
+            .header("prefer", "wait=0");
+        let body = serde_json::to_string(ask).ok()?;
+        let (status, _, body) = self.call(request.body(Body::from(body)).ok()?).await?;
+        if !matches!(status, 200 | 202) {
+            return None;
+        }
+        serde_json::from_slice(&body).ok()
     }
 
     /// The server's reply, or nothing while it is down or if it goes down meanwhile.

@@ -1,4 +1,4 @@
-//! One world: a server on a real journal, tabs, weather, and what must hold in all of it.
+//! One world: a server on a real journal, tabs, weather, and everything that happens to them.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -6,78 +6,54 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
-use holdfast_protocol::{AskBody, ConversationId, Outcome, RequestId, Status};
-use holdfast_recovery::{Action, Event, Millis, Nudge, Pointer};
+use holdfast_protocol::{AskBody, ConversationId, Outcome, RequestId};
+use holdfast_recovery::{Action, Event, Nudge, Pointer};
 use tokio::time::Instant;
 
+use crate::clock::Clock;
 use crate::model::Model;
 use crate::rng::Chance;
-use crate::server::Server;
+use crate::server::{Down, Server};
 use crate::tab::Tab;
-use crate::weather::{Fault, Weather};
-
-/// The moment every world begins: 2026-01-31T09:00:00Z.
-pub(crate) const BEGINNING: Millis = 1_769_850_000_000;
+use crate::tally::{self, Tally};
+use crate::trace::{Mode, Trace};
+use crate::trouble::TROUBLES;
+use crate::weather::Weather;
 
 /// `localStorage`, as all tabs see it.
 pub(crate) type Mirror = Rc<RefCell<BTreeMap<RequestId, Pointer>>>;
 
-/// The wall clock of the simulation: it moves with tokio's paused time.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Clock {
-    beginning: Instant,
-}
-
-impl Clock {
-    pub(crate) fn start() -> Self {
-        Self { beginning: Instant::now() }
-    }
-
-    pub(crate) fn now(self) -> Millis {
-        let passed = Instant::now().duration_since(self.beginning).as_millis();
-        BEGINNING + u64::try_from(passed).unwrap_or(u64::MAX)
-    }
-}
-
-/// What one world saw.
-#[derive(Debug, Default)]
-pub(crate) struct Tally {
-    pub(crate) asks: u64,
-    pub(crate) accepted: u64,
-    pub(crate) calls: u64,
-    pub(crate) recovered: u64,
-    pub(crate) ends: BTreeMap<&'static str, u64>,
-    pub(crate) crashes: u64,
-    pub(crate) reloads: u64,
-    pub(crate) outages: u64,
-    pub(crate) stops: u64,
-    pub(crate) faults: BTreeMap<Fault, u64>,
-    pub(crate) simulated: Duration,
-}
-
 pub(crate) struct World {
+    begun: Instant,
     chance: Rc<Chance>,
-    clock: Clock,
-    weather: Rc<Weather>,
-    model: Arc<Model>,
-    server: Server,
-    tabs: Vec<Tab>,
+    trace: Rc<Trace>,
+    /// The clocks of the server's machine, and of that with the pages.
+    rack: Clock,
+    desk: Clock,
+    pub(crate) weather: Rc<Weather>,
+    pub(crate) model: Arc<Model>,
+    pub(crate) server: Server,
+    pub(crate) tabs: Vec<Tab>,
+    pub(crate) mirror: Mirror,
     conversations: Vec<ConversationId>,
-    asked: Vec<(RequestId, ConversationId)>,
-    /// Ids a tab has seen accepted, in whatever life of the page.
-    accepted: BTreeSet<RequestId>,
+    pub(crate) asked: Vec<(RequestId, ConversationId)>,
+    /// Ids that somebody has seen accepted, in whatever life of the page.
+    pub(crate) accepted: BTreeSet<RequestId>,
+    /// Outcomes as they settled.
+    pub(crate) settled: BTreeMap<RequestId, Outcome>,
     /// Questions a person did not want any more.
-    discarded: BTreeSet<RequestId>,
-    tally: Tally,
+    pub(crate) discarded: BTreeSet<RequestId>,
+    pub(crate) tally: Tally,
 }
 
 impl World {
-    pub(crate) async fn new(seed: u64) -> Self {
+    pub(crate) async fn new(seed: u64, mode: Mode) -> Self {
         let chance = Rc::new(Chance::new(seed));
-        let clock = Clock::start();
+        let trace = Rc::new(Trace::new(mode));
+        let (rack, desk) = (Clock::start(), Clock::start());
         let weather = Rc::new(Weather::new(Rc::clone(&chance)));
         let model = Arc::new(Model::new(seed));
-        let server = Server::start(Arc::clone(&model), clock).await;
+        let server = Server::start(seed, Arc::clone(&model), rack.clone()).await;
         weather.server_up(server.router());
         let conversations: Vec<_> = (0..3).map(|_| ConversationId::new(chance.uuid())).collect();
         let mirror = Mirror::default();
@@ -85,19 +61,25 @@ impl World {
             .into_iter()
             .zip(&conversations)
             .map(|(name, &viewing)| {
-                Tab::open(name, Rc::clone(&weather), clock, Rc::clone(&mirror), viewing)
+                let (weather, trace) = (Rc::clone(&weather), Rc::clone(&trace));
+                Tab::open(name, weather, desk.clone(), trace, Rc::clone(&mirror), viewing)
             })
             .collect();
         Self {
+            begun: Instant::now(),
             chance,
-            clock,
+            trace,
+            rack,
+            desk,
             weather,
             model,
             server,
             tabs,
+            mirror,
             conversations,
             asked: Vec::new(),
             accepted: BTreeSet::new(),
+            settled: BTreeMap::new(),
             discarded: BTreeSet::new(),
             tally: Tally::default(),
         }
@@ -111,45 +93,137 @@ impl World {
             self.happen().await;
             let moment = self.chance.millis(1, 900);
             self.pass(moment).await;
+            self.audit().await;
         }
         self.clear_up().await;
+        self.audit().await;
         self.judge().await;
-        let now = self.clock.now();
-        self.tally.simulated = Duration::from_millis(now - BEGINNING);
+        self.tally.simulated = self.begun.elapsed();
         self.tally.faults = self.weather.fired.borrow().clone();
+        self.tally.disk_failures = self.server.disk.struck();
+        self.tally.trace = self.trace.sum();
         self.tally
     }
 
     async fn happen(&mut self) {
         let which = usize::from(self.chance.once_in(3));
-        match self.chance.between(0, 29) {
-            0..=8 => self.ask(which),
-            9..=11 => {
-                self.tally.reloads += 1;
+        match self.chance.between(0, 49) {
+            0..=14 => self.ask(which),
+            15..=18 => {
+                self.tally.happens(tally::RELOADED);
                 self.each(which, Tab::reload);
             }
-            12 | 13 => self.crash().await,
-            14 => {
-                self.tally.outages += 1;
+            19 | 20 => self.go_down(Down::Killed).await,
+            21 | 22 => self.go_down(Down::PowerLoss).await,
+            23 => {
+                let patience = self.chance.millis(0, 5_000);
+                self.go_down(Down::Stopped(patience)).await;
+            }
+            24 => {
+                self.tally.happens(tally::OUTAGE);
                 self.weather.outage.set(!self.weather.outage.get());
             }
-            15 => {
+            25 => {
                 self.weather.outage.set(false);
                 self.each(which, |tab| tab.event(Event::Nudged(Nudge::Online)));
             }
-            16 => self.each(which, |tab| tab.event(Event::Hidden)),
-            17 => self.each(which, |tab| tab.event(Event::Nudged(Nudge::Visible))),
-            18 => self.each(which, |tab| tab.event(Event::Nudged(Nudge::Woke))),
-            19 => self.each(which, |tab| tab.event(Event::Nudged(Nudge::PageShow))),
-            20 => self.each(which, |tab| tab.event(Event::WentOffline)),
-            21 | 22 => self.press(which),
-            23 => {
+            26 => self.each(which, |tab| tab.event(Event::Hidden)),
+            27 => self.each(which, |tab| tab.event(Event::Nudged(Nudge::Visible))),
+            28 => self.each(which, |tab| tab.event(Event::Nudged(Nudge::Woke))),
+            29 => self.each(which, |tab| tab.event(Event::Nudged(Nudge::PageShow))),
+            30 => self.each(which, |tab| tab.event(Event::WentOffline)),
+            31..=33 => self.press(which),
+            34 => {
                 if let Some(&conversation) = self.chance.pick(&self.conversations) {
                     self.each(which, |tab| tab.view(conversation));
                 }
             }
+            35 | 36 => {
+                if let Some(&trouble) = self.chance.pick(TROUBLES) {
+                    *self.tally.troubles.entry(trouble).or_default() += 1;
+                    self.trace.line(format_args!("{trouble:?}"));
+                    trouble.befall(&self.server.disk, &self.chance);
+                }
+            }
+            37 | 38 => self.server.disk.lift(),
+            39 => self.copy_tab(),
+            40 => self.clear_data(which),
+            41 => self.sleep(),
+            42 => self.jump(),
+            43 => self.ask_again().await,
             _ => {}
         }
+    }
+
+    /// One tab is closed, and the other copied: both have the same pointers now.
+    fn copy_tab(&mut self) {
+        self.tally.happens(tally::COPIED);
+        if let [first, second] = &mut *self.tabs {
+            second.become_copy(first.stored());
+        }
+    }
+
+    /// Somebody clears the site's data. What was never accepted goes with it.
+    fn clear_data(&mut self, which: usize) {
+        if !self.chance.once_in(3) {
+            return;
+        }
+        self.tally.happens(tally::FORGOTTEN);
+        let gone = self.asked.iter().map(|(request_id, _)| *request_id);
+        self.discarded.extend(gone);
+        self.each(which, Tab::forget);
+    }
+
+    /// A machine sleeps: its timers stand still meanwhile, its clocks do not.
+    fn sleep(&mut self) {
+        let nap = Duration::from_secs(self.chance.between(1, 600));
+        if self.chance.once_in(2) {
+            self.tally.happens(tally::SERVER_SLEPT);
+            self.rack.sleep(nap);
+        } else {
+            self.tally.happens(tally::PAGE_SLEPT);
+            self.desk.sleep(nap);
+            for tab in &mut self.tabs {
+                tab.event(Event::Nudged(Nudge::Woke));
+            }
+        }
+    }
+
+    /// Somebody sets a wall clock: by a second, or by hours.
+    fn jump(&mut self) {
+        let most = self.chance.pick(&[1_000, 60_000, 7_200_000]).copied().unwrap_or(1_000);
+        let by = self.chance.between(1, most).cast_signed();
+        let by = if self.chance.once_in(2) { by } else { -by };
+        if self.chance.once_in(2) {
+            self.tally.happens(tally::SERVER_JUMPED);
+            self.rack.jump(by);
+        } else {
+            self.tally.happens(tally::PAGE_JUMPED);
+            self.desk.jump(by);
+        }
+    }
+
+    /// A program repeats a settled ask on purpose, with two ids at once: one of them may.
+    async fn ask_again(&mut self) {
+        let settled: Vec<_> = self.settled.values().cloned().collect();
+        let Some(first) = self.chance.pick(&settled) else { return };
+        self.tally.happens(tally::ASKED_AGAIN);
+        let bodies = [0, 1].map(|_| AskBody {
+            request_id: RequestId::new(self.chance.uuid()),
+            conversation_id: first.conversation_id,
+            question: first.question.clone().unwrap_or_else(|| "Again?".to_owned()),
+            current: None,
+            remember: None,
+            language: None,
+            model: None,
+            retry_of: Some(first.request_id),
+        });
+        let (one, two) = tokio::join!(self.weather.post(&bodies[0]), self.weather.post(&bodies[1]));
+        let took = [one, two].map(|outcome| outcome.map(|outcome| outcome.request_id));
+        self.discarded.extend(bodies.iter().map(|body| body.request_id));
+        self.asked.extend(bodies.iter().map(|body| (body.request_id, body.conversation_id)));
+        self.accepted.extend(took.iter().flatten());
+        assert!(took.iter().flatten().count() <= 1, "repeated twice: {bodies:?}");
     }
 
     fn each(&mut self, which: usize, act: impl FnOnce(&mut Tab)) {
@@ -186,7 +260,7 @@ impl World {
             .collect();
         let Some(&(request_id, action)) = self.chance.pick(&buttons) else { return };
         match action {
-            Action::Stop => self.tally.stops += 1,
+            Action::Stop => self.tally.happens(tally::CANCELLED),
             Action::Discard => drop(self.discarded.insert(request_id)),
             Action::CheckAgain | Action::SendNow | Action::TakeBack => {}
         }
@@ -198,14 +272,34 @@ impl World {
         });
     }
 
-    /// Everything the server has in memory is gone; a while later it is back on the same data.
-    async fn crash(&mut self) {
-        self.tally.crashes += 1;
+    /// The server goes down; a while later it is back on the same data.
+    async fn go_down(&mut self, how: Down) {
+        self.tally.happens(match how {
+            Down::Killed => tally::KILLED,
+            Down::PowerLoss => tally::POWER_LOST,
+            Down::Stopped(_) => tally::STOPPED,
+        });
+        self.trace.line(format_args!("{how:?}"));
+        if !matches!(how, Down::Stopped(_)) {
+            self.weather.server_down().await;
+        }
+        self.server.go_down(how).await;
         self.weather.server_down().await;
-        self.server.crash().await;
         let down = self.chance.millis(0, 3_000);
         self.pass(down).await;
-        self.server.restart(Arc::clone(&self.model), self.clock).await;
+        // A machine that starts again has its disk repaired, sooner or later.
+        if self.chance.once_in(2) {
+            self.server.disk.lift();
+        }
+        let troubled = self.server.disk.is_troubled();
+        if let Err(error) = self.server.come_up() {
+            assert!(troubled, "the journal opens after any crash: {error}");
+            self.server.disk.lift();
+            self.server.come_up().expect("the journal opens on a disk that was repaired");
+        }
+        if !self.server.disk.is_troubled() {
+            self.server.ready().await;
+        }
         self.weather.server_up(self.server.router());
     }
 
@@ -218,6 +312,10 @@ impl World {
                 () = self.weather.news.notified() => false,
                 () = tokio::time::sleep_until(until) => true,
             };
+            // All that is to happen in this moment, whoever of those that wait for it is woken first.
+            for _ in 0..8 {
+                tokio::task::yield_now().await;
+            }
             for tab in &mut self.tabs {
                 tab.run();
                 self.accepted.extend(tab.accepted.iter().copied());
@@ -232,6 +330,7 @@ impl World {
     async fn clear_up(&mut self) {
         self.weather.rough.set(0);
         self.weather.outage.set(false);
+        self.server.disk.lift();
         for tab in &mut self.tabs {
             tab.event(Event::Nudged(Nudge::Visible));
             tab.event(Event::Nudged(Nudge::Online));
@@ -253,7 +352,9 @@ impl World {
                     }
                 }
             }
-            if self.tabs.iter().all(Tab::is_at_rest) && self.model.is_idle() {
+            let is_shown = |id| self.tabs.iter().any(|tab| tab.turns.contains_key(id));
+            let all_are_shown = self.mirror.borrow().keys().all(is_shown);
+            if all_are_shown && self.tabs.iter().all(Tab::is_at_rest) && self.model.is_idle() {
                 self.pass(Duration::from_secs(3)).await;
                 return;
             }
@@ -265,78 +366,5 @@ impl World {
             .filter(|(_, turn)| !turn.status.is_at_rest())
             .collect();
         panic!("a spinner without an end: {stuck:#?}");
-    }
-
-    async fn judge(&mut self) {
-        let accepted = self.accepted.clone();
-        self.tally.accepted = accepted.len() as u64;
-        for (request_id, conversation_id) in self.asked.clone() {
-            let outcome = self.look_up(request_id, conversation_id).await;
-            let calls = self.model.calls(request_id);
-            self.tally.calls += calls;
-            assert!(calls <= 1, "{request_id} was paid for {calls} times");
-            if outcome.is_unknown() {
-                assert!(!accepted.contains(&request_id), "{request_id} was accepted, and is lost");
-                assert_eq!(calls, 0, "{request_id} was paid for, and is lost");
-                assert!(self.is_with_somebody(request_id), "the question {request_id} vanished");
-                continue;
-            }
-            assert!(
-                outcome.status.is_settled(),
-                "never “running” with nobody running it: {outcome:?}"
-            );
-            *self.tally.ends.entry(outcome.status.as_str()).or_default() += 1;
-            let whole = self.model.answer(request_id);
-            match outcome.status {
-                Status::Completed => assert_eq!(outcome.text(), whole, "the whole answer"),
-                _ => assert!(whole.starts_with(outcome.text()), "{outcome:?} of {whole:?}"),
-            }
-            // A crash between the mark and the call cannot be told from one after it.
-            let said = outcome.receipt.as_ref().map_or(0, |receipt| receipt.provider_calls);
-            let may_have_called = outcome.status == Status::Interrupted && calls == 0;
-            assert!(u64::from(said) == calls || may_have_called, "{calls} calls, and {outcome:?}");
-            self.compare(&outcome);
-        }
-        self.tally.recovered = self
-            .tabs
-            .iter()
-            .flat_map(|tab| tab.turns.values())
-            .filter(|turn| turn.recovered)
-            .count() as u64;
-    }
-
-    /// Whether a question that never arrived is on a screen, in storage, or given back.
-    fn is_with_somebody(&self, request_id: RequestId) -> bool {
-        self.discarded.contains(&request_id)
-            || self.tabs.iter().any(|tab| {
-                tab.turns.contains_key(&request_id)
-                    || tab.returned.iter().any(|(returned, _)| *returned == request_id)
-                    || tab.pointers().iter().any(|pointer| pointer.request_id == request_id)
-            })
-    }
-
-    /// What the tabs show is what the journal says, or more of the same.
-    fn compare(&self, outcome: &Outcome) {
-        for tab in &self.tabs {
-            let Some(turn) = tab.turns.get(&outcome.request_id) else { continue };
-            if !turn.status.is_at_rest() {
-                continue;
-            }
-            assert_eq!(
-                turn.status.as_str(),
-                outcome.status.as_str(),
-                "{} shows {turn:?}",
-                tab.name
-            );
-            assert!(turn.shown.text().starts_with(outcome.text()), "{turn:?} of {outcome:?}");
-            let kept = tab.pointers().iter().any(|p| p.request_id == outcome.request_id);
-            assert!(!kept, "a pointer to what has settled on screen: {turn:?}");
-        }
-    }
-
-    async fn look_up(&self, request_id: RequestId, conversation_id: ConversationId) -> Outcome {
-        let path = format!("/api/v1/requests/{request_id}?conversation_id={conversation_id}");
-        let body = self.weather.get(&path).await.expect("the server is up");
-        serde_json::from_slice(&body).expect("an outcome")
     }
 }

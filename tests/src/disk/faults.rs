@@ -77,6 +77,10 @@ impl Faults {
         self.waiting.clear();
     }
 
+    pub(super) const fn are_waiting(&self) -> bool {
+        !self.waiting.is_empty()
+    }
+
     pub(super) fn count(&self, operation: Operation) -> u64 {
         self.counts.get(&operation).copied().unwrap_or(0)
     }

@@ -162,6 +162,11 @@ impl Disk {
         self.state().faults.lift();
     }
 
+    /// Whether anything is to fail.
+    pub fn is_troubled(&self) -> bool {
+        self.state().faults.are_waiting()
+    }
+
     /// How often SQLite has done this so far, failures included.
     pub fn count(&self, operation: Operation) -> u64 {
         self.state().faults.count(operation)
