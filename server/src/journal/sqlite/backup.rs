@@ -108,7 +108,7 @@ pub fn backup(folder: &Path, to: &Path) -> Result<BackedUp, BackupError> {
     let copy = Copy::of(&archive, to).map_err(failed)?;
     drop(archive);
     // Of an older archive too, a backup is one that this version reads.
-    copy.change(|copy| migrate(copy).and_then(|_| mark(copy))).map_err(failed)?;
+    copy.change(|copy| migrate(copy).and_then(|_| mark(copy, VERSION))).map_err(failed)?;
     let checked = check_file(copy.path())?;
     if let Some(first) = checked.faults.into_iter().next() {
         return Err(BackupError::Unsound { archive: place.file, first });
@@ -143,10 +143,31 @@ fn is_foreign(error: &rusqlite::Error) -> bool {
     error.sqlite_error_code() == Some(ErrorCode::NotADatabase)
 }
 
-/// Makes a backup of a copy. What waits in it counts as never confirmed: no group of writes was told
-/// of before the first one.
-fn mark(copy: &mut Connection) -> rusqlite::Result<()> {
-    copy.execute("UPDATE archive SET is_backup = 1, confirmed = -1", ()).map(drop)
+/// Makes a backup of a copy in this format. What waits in it counts as never confirmed: no group of
+/// writes was told of before the first one.
+fn mark(copy: &Connection, version: i32) -> rusqlite::Result<()> {
+    copy.execute_batch(if version > 1 {
+        "UPDATE archive SET is_backup = 1, confirmed = -1"
+    } else {
+        // The first format knew no backups, so that all of this is done at once.
+        "UPDATE archive SET id = id || '-v1';
+         UPDATE asks SET state = 'settled', status = 'interrupted', settled_at = asked_at,
+             error_code = 'server_restarted', error_retryable = TRUE, provider_calls = 0,
+             error_message = 'Holdfast went back to a backup, so this was not sent from there.'
+         WHERE state = 'accepted'"
+    })
+}
+
+/// Keeps an archive as it is in an older format, beside it, before it is brought up to date. What an
+/// attempt that was cut off has left of such a copy is replaced.
+pub(super) fn before_migration(archive: &Connection, file: &Path) -> Result<(), CopyError> {
+    let version = archive.query_row("PRAGMA user_version", (), |row| row.get(0))?;
+    if !(1..VERSION).contains(&version) {
+        return Ok(());
+    }
+    let copy = Copy::of(archive, &file.with_file_name(format!("holdfast-v{version}.db")))?;
+    copy.change(|copy| mark(copy, version))?;
+    copy.replace()
 }
 
 /// Makes an archive of its own of a backup that is being opened.

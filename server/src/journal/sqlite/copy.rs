@@ -77,6 +77,14 @@ impl Copy {
         })?;
         Ok(bytes)
     }
+
+    /// Gives it its name, for good, in place of what had it before.
+    pub(super) fn replace(self) -> Result<(), CopyError> {
+        let Self { file, to } = self;
+        sync(&file)?;
+        file.persist(&to).map_err(|error| error.error)?;
+        Ok(sync_name(&to)?)
+    }
 }
 
 fn sync(file: &NamedTempFile) -> io::Result<u64> {

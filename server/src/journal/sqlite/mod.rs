@@ -16,6 +16,8 @@ mod rows;
 mod writer;
 
 #[cfg(test)]
+mod fixtures;
+#[cfg(test)]
 mod tests;
 
 use std::path::PathBuf;

@@ -9,7 +9,9 @@ use std::path::{Path, PathBuf};
 use rusqlite::Connection;
 use thiserror::Error;
 
+use super::backup::before_migration;
 use super::connect::Place;
+use super::copy::CopyError;
 use super::migrate::{APPLICATION_ID, VERSION, migrate};
 
 /// The archive's file in the data folder.
@@ -48,6 +50,18 @@ pub enum OpenError {
     /// The file is something else.
     #[error("{} is not a Holdfast archive; name another folder with --data", .0.display())]
     Foreign(PathBuf),
+    /// It is of an older version, and cannot be copied before it is brought up to date.
+    #[error(
+        "the archive in {} is of an older version, and was left as it is, for no backup of it can be \
+         made: {source}",
+        folder.display()
+    )]
+    NoBackup {
+        /// The folder.
+        folder: PathBuf,
+        /// Why.
+        source: CopyError,
+    },
     /// SQLite is too old.
     #[error("this binary was linked with SQLite {0}, which can lose what it has committed")]
     OldSqlite(&'static str),
@@ -82,6 +96,11 @@ pub(super) fn open(folder: &Path, vfs: Option<&'static str>) -> Result<Opened, O
     create_private(file).map_err(|source| OpenError::Folder { path: file.clone(), source })?;
     let store = |source| OpenError::Store { folder: folder.to_owned(), source };
     let mut connection = place.writer().map_err(store)?;
+    // A simulated disk has no place for one, and nobody who would go back to it.
+    if vfs.is_none() {
+        before_migration(&connection, file)
+            .map_err(|source| OpenError::NoBackup { folder: folder.to_owned(), source })?;
+    }
     migrate(&mut connection).map_err(store)?;
     // What the last process left in the log may never have reached the disk, though it can be read: a
     // sync that failed leaves it so. Nothing may be appended to it before it is safe elsewhere. This

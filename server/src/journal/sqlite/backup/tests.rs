@@ -54,18 +54,18 @@ async fn a_backup_of_an_archive_in_use_is_sound_private_and_one_file() {
     let place = tempfile::tempdir().unwrap();
     let to = place.path().join("backup");
     let made = backup(folder.path(), &to).unwrap();
-    assert_eq!((made.asks, made.bytes), (11, fs::metadata(&to).unwrap().len()));
+    assert_eq!((made.asks, made.bytes), (12, fs::metadata(&to).unwrap().len()));
     assert_eq!(fs::metadata(&to).unwrap().permissions().mode() & 0o777, 0o600);
     assert_eq!(check_file(&to).unwrap().faults, [""; 0]);
     assert_eq!(names(place.path()), ["backup"]);
 
     // The original goes on, and the backup stays what it is.
     journal.accept(ask(&journal, 99, 99)).await.unwrap();
-    assert_eq!(check_file(&to).unwrap().asks, 11);
-    assert_eq!(check(folder.path(), None).unwrap().asks, 12);
+    assert_eq!(check_file(&to).unwrap().asks, 12);
+    assert_eq!(check(folder.path(), None).unwrap().asks, 13);
     journal.close().await;
     let again = place.path().join("again");
-    assert_eq!(backup(folder.path(), &again).unwrap().asks, 12);
+    assert_eq!(backup(folder.path(), &again).unwrap().asks, 13);
     assert_eq!(names(folder.path()), [FILE, "holdfast.lock"], "and nothing is left beside it");
 }
 

@@ -20,10 +20,23 @@ fn faults(folder: &Path) -> Vec<String> {
 }
 
 /// An archive that a test may break, with one of each kind of ask.
-async fn legal() -> TempDir {
+fn legal() -> TempDir {
     let folder = tempfile::tempdir().unwrap();
-    legal::archive(folder.path()).await;
+    std::fs::write(folder.path().join(FILE), pristine()).unwrap();
     folder
+}
+
+/// The bytes of that archive, which is made once.
+fn pristine() -> Vec<u8> {
+    static BYTES: std::sync::OnceLock<Vec<u8>> = std::sync::OnceLock::new();
+    let make = || {
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        runtime.block_on(legal::archive(folder.path()));
+        std::fs::read(folder.path().join(FILE)).unwrap()
+    };
+    // On a thread of its own, for whoever asks first may be in a runtime.
+    BYTES.get_or_init(|| std::thread::spawn(make).join().unwrap()).clone()
 }
 
 /// Writes to an archive what the journal never would.

@@ -15,7 +15,9 @@ use crate::journal::{Accept, CancelledUnheard, Journal, NewAsk, Partial, Record,
 pub(in crate::journal::sqlite) const COMPLETED: u128 = 1;
 /// The failed one, which has been repeated.
 pub(in crate::journal::sqlite) const FAILED: u128 = 2;
-/// The completed one that repeats it.
+/// The one that repeats it, and failed as well.
+pub(in crate::journal::sqlite) const FAILED_AGAIN: u128 = 8;
+/// The completed one that repeats that.
 pub(in crate::journal::sqlite) const RETRY: u128 = 3;
 /// Cancelled in mid answer.
 pub(in crate::journal::sqlite) const CANCELLED: u128 = 4;
@@ -54,8 +56,10 @@ pub(in crate::journal::sqlite) async fn write(journal: &SqliteJournal) {
     let failed = accept(journal, first(FAILED)).await;
     partly(journal, &failed).await;
     settle(journal, &failed, Status::Failed, Some("part"), Some(FailureCode::ProviderFailed)).await;
-    let retry = NewAsk { retry_of: Some(request_id(FAILED)), ..first(RETRY) };
-    let retry = accept(journal, retry).await;
+    let repeats = |of, id| NewAsk { retry_of: Some(request_id(of)), ..first(id) };
+    let again = accept(journal, repeats(FAILED, FAILED_AGAIN)).await;
+    settle(journal, &again, Status::Failed, None, Some(FailureCode::ProviderUnreachable)).await;
+    let retry = accept(journal, repeats(FAILED_AGAIN, RETRY)).await;
     settle(journal, &retry, Status::Completed, Some("Another."), None).await;
     let cancelled = accept(journal, first(CANCELLED)).await;
     settle(journal, &cancelled, Status::Cancelled, Some("part"), None).await;
@@ -158,3 +162,19 @@ async fn unheard(journal: &SqliteJournal, id: u128, ask: Option<NewAsk>) {
     let principal = journal.local_principal();
     journal.cancel_unheard(CancelledUnheard { ask, outcome, principal }).await.unwrap();
 }
+
+/// All of them.
+pub(in crate::journal::sqlite) const ALL: &[u128] = &[
+    COMPLETED,
+    FAILED,
+    FAILED_AGAIN,
+    RETRY,
+    CANCELLED,
+    INTERRUPTED,
+    CALLING,
+    QUEUED,
+    UNHEARD,
+    BROUGHT,
+    ARRIVED,
+    PUT_BACK,
+];

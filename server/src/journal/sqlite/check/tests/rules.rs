@@ -352,8 +352,8 @@ fn of_reading() -> Vec<Breakage> {
     ]
 }
 
-#[tokio::test]
-async fn each_rule_finds_what_breaks_it_and_nothing_else() {
+#[test]
+fn each_rule_finds_what_breaks_it_and_nothing_else() {
     let mut seen = String::new();
     let mut wrong = Vec::new();
     for (sql, lines) in [
@@ -368,7 +368,7 @@ async fn each_rule_finds_what_breaks_it_and_nothing_else() {
     ]
     .concat()
     {
-        let folder = legal().await;
+        let folder = legal();
         force(folder.path(), &sql);
         let found = faults(folder.path());
         seen.push_str(&lines.concat());
@@ -400,9 +400,9 @@ async fn each_rule_finds_what_breaks_it_and_nothing_else() {
     }
 }
 
-#[tokio::test]
-async fn what_is_spoilt_a_thousand_times_is_counted() {
-    let folder = legal().await;
+#[test]
+fn what_is_spoilt_a_thousand_times_is_counted() {
+    let folder = legal();
     force(
         folder.path(),
         "WITH RECURSIVE n (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < 1000)

@@ -19,16 +19,16 @@ fn contents(folder: &Path) -> Vec<(String, Vec<u8>)> {
     files
 }
 
-#[tokio::test]
-async fn a_closed_archive_is_sound_and_left_as_it_was() {
-    let folder = legal().await;
+#[test]
+fn a_closed_archive_is_sound_and_left_as_it_was() {
+    let folder = legal();
     let before = contents(folder.path());
     let checked = check(folder.path(), None).unwrap();
     assert_eq!(checked.faults, [""; 0]);
-    assert_eq!((checked.asks, checked.unsettled, checked.conversations), (11, 3, 3));
+    assert_eq!((checked.asks, checked.unsettled, checked.conversations), (12, 3, 3));
     assert_eq!(contents(folder.path()), before);
     let names = fs::read_dir(folder.path()).unwrap().count();
-    assert_eq!(names, 2, "the archive and the lock");
+    assert_eq!(names, 1, "nothing was put beside it");
 }
 
 #[tokio::test]
@@ -37,11 +37,11 @@ async fn an_archive_in_use_is_sound_and_goes_on() {
     let journal = SqliteJournal::open(&options(folder.path())).unwrap();
     legal::write(&journal).await;
     let before = contents(folder.path());
-    assert_eq!(check(folder.path(), None).unwrap().asks, 11);
+    assert_eq!(check(folder.path(), None).unwrap().asks, 12);
     assert_eq!(contents(folder.path()), before);
     journal.accept(crate::journal::suite::ask(&journal, 99, 99)).await.unwrap();
     let checked = check(folder.path(), None).unwrap();
-    assert_eq!((checked.asks, checked.faults), (12, vec![]));
+    assert_eq!((checked.asks, checked.faults), (13, vec![]));
     journal.close().await;
 }
 
@@ -60,7 +60,7 @@ async fn what_a_crash_left_in_the_log_is_checked_and_left_there() {
     assert!(before.iter().any(|(name, log)| name.ends_with("-wal") && !log.is_empty()));
     for _ in 0..2 {
         let checked = check(folder.path(), None).unwrap();
-        assert_eq!((checked.asks, checked.faults), (11, vec![]));
+        assert_eq!((checked.asks, checked.faults), (12, vec![]));
         assert_eq!(contents(folder.path()), before);
     }
     let journal = SqliteJournal::open(&options(folder.path())).unwrap();
@@ -68,8 +68,8 @@ async fn what_a_crash_left_in_the_log_is_checked_and_left_there() {
     journal.close().await;
 }
 
-#[tokio::test]
-async fn a_start_that_was_cut_off_is_no_fault() {
+#[test]
+fn a_start_that_was_cut_off_is_no_fault() {
     let folder = tempfile::tempdir().unwrap();
     let sentence = |folder: &Path| check(folder, None).unwrap_err().to_string();
     assert!(sentence(folder.path()).starts_with("there is no archive in "));
@@ -87,9 +87,9 @@ async fn a_start_that_was_cut_off_is_no_fault() {
     assert_eq!((checked.asks, checked.faults), (0, vec![]));
 }
 
-#[tokio::test]
-async fn what_cannot_be_checked_is_said_in_a_sentence() {
-    let folder = legal().await;
+#[test]
+fn what_cannot_be_checked_is_said_in_a_sentence() {
+    let folder = legal();
     force(folder.path(), "PRAGMA user_version = 999");
     let sentence = check(folder.path(), None).unwrap_err().to_string();
     assert!(sentence.contains("was written by a newer holdfast (format 999"), "{sentence}");
@@ -105,10 +105,10 @@ async fn what_cannot_be_checked_is_said_in_a_sentence() {
     assert!(sentence.starts_with("cannot read "), "{sentence}");
 }
 
-#[tokio::test]
-async fn a_file_can_be_checked_wherever_it_is() {
-    let folder = legal().await;
+#[test]
+fn a_file_can_be_checked_wherever_it_is() {
+    let folder = legal();
     let copy = folder.path().join("copy");
     fs::copy(folder.path().join(FILE), &copy).unwrap();
-    assert_eq!(check_file(&copy).unwrap().asks, 11);
+    assert_eq!(check_file(&copy).unwrap().asks, 12);
 }
