@@ -12,10 +12,12 @@
 )]
 
 mod clock;
+mod crashes;
 mod judge;
 mod model;
 mod rng;
 mod server;
+mod steps;
 mod tab;
 mod tally;
 mod trace;
