@@ -9,6 +9,7 @@ cargo xtask test                         check everything: formatting, lints, pa
 cargo xtask size                         build the page and weigh what a first visit fetches
 cargo xtask simulate --seed S [--long]   play one world of the simulation again; --long: and thousands after it
 cargo xtask torture [--long]             lose power, fail and kill the server; --long: 2,000 and 500 times
+cargo xtask mutants                      put each fault of tests/mutants into a copy, and see it caught
 cargo xtask bench [--quick] [--only X]   measure the journal against its bars; --quick: roughly; --only: one experiment
 cargo xtask help                         this list";
 
@@ -20,6 +21,7 @@ pub(crate) enum Command {
     Size,
     Simulate { seed: u64, is_long: bool },
     Torture { is_long: bool },
+    Mutants,
     Bench { flags: Vec<String> },
     Help,
 }
@@ -36,6 +38,7 @@ impl Command {
             "size" => none(arguments, Self::Size),
             "simulate" => simulate(arguments),
             "torture" => torture(arguments),
+            "mutants" => none(arguments, Self::Mutants),
             "bench" => bench(arguments),
             "help" | "--help" | "-h" => Ok(Self::Help),
             unknown => Err(Failure::usage(format!(
@@ -149,6 +152,7 @@ mod tests {
             ),
             ("torture", Command::Torture { is_long: false }),
             ("torture --long", Command::Torture { is_long: true }),
+            ("mutants", Command::Mutants),
             ("bench", Command::Bench { flags: vec![] }),
             (
                 "bench --quick --only asks",
@@ -183,7 +187,7 @@ mod tests {
 
     #[test]
     fn help_names_every_command() {
-        for command in ["run", "test", "size", "simulate", "torture", "bench", "help"] {
+        for command in ["run", "test", "size", "simulate", "torture", "mutants", "bench", "help"] {
             assert!(HELP.contains(&format!("cargo xtask {command} ")), "{command}");
         }
     }

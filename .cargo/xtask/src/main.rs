@@ -10,6 +10,7 @@ mod failure;
 mod flaky;
 mod host;
 mod lock;
+mod mutants;
 mod page;
 mod results;
 mod run;
@@ -59,6 +60,7 @@ fn obey(command: Command) -> Result<()> {
         Command::Size => weigh(&workspace),
         Command::Simulate { seed, is_long } => simulate::run(&workspace, seed, is_long),
         Command::Torture { is_long } => torture::run(&workspace, is_long),
+        Command::Mutants => mutants::run(&workspace),
         Command::Bench { flags } => bench::run(&workspace, &flags),
         Command::Help => {
             println!("{}", command::HELP);

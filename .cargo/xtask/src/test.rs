@@ -9,7 +9,7 @@ use crate::results::Results;
 use crate::steps::Steps;
 use crate::tools::{Purpose, Tools};
 use crate::workspace::Workspace;
-use crate::{host, page, size};
+use crate::{host, mutants, page, size};
 
 /// The package with the tests of the whole, which need the built binary.
 const WHOLE: &str = "holdfast-tests";
@@ -37,6 +37,7 @@ fn check(workspace: &Workspace, steps: &mut Steps, results: &mut Results) -> Res
         let mut cargo = workspace.cargo();
         child::show("agree with the formatting", cargo.args(["fmt", "--all", "--check"]))
     });
+    steps.run_on("mutants fit", || mutants::check(workspace));
     let page = steps.run_on("page", || page::build(workspace, &tools));
     if page.is_some() {
         steps.run_on("size", || size::check(&workspace.page()));

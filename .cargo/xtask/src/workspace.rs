@@ -61,8 +61,13 @@ impl Workspace {
 
     /// A command that starts in the repository and inherits nothing from the cargo that runs xtask.
     pub(crate) fn command(&self, program: impl AsRef<OsStr>) -> Command {
+        Self::clean(&self.root, program)
+    }
+
+    /// The same, in another folder.
+    pub(crate) fn clean(folder: &Path, program: impl AsRef<OsStr>) -> Command {
         let mut command = Command::new(program);
-        command.current_dir(&self.root);
+        command.current_dir(folder);
         for (name, _) in env::vars_os() {
             if name.to_str().is_some_and(is_leaked) {
                 command.env_remove(name);
