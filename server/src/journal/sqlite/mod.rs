@@ -103,10 +103,12 @@ impl SqliteJournal {
             .start(writer)
             .map_err(|source| OpenError::Folder { path: options.folder.clone(), source })?;
         let Driven { commands, ended, abandoned } = driven;
+        let readers = Readers::start(opened.place, options.drive)
+            .map_err(|source| OpenError::Folder { path: options.folder.clone(), source })?;
         Ok(Self {
             local,
             owner,
-            readers: Readers::new(opened.place, options.drive),
+            readers,
             commands: Mutex::new(Some(commands)),
             ended: Mutex::new(Some(ended)),
             abandoned,
@@ -122,7 +124,7 @@ impl SqliteJournal {
 
     async fn end(&self) {
         // First, for the last connection to close writes the log back, and only the writer can.
-        self.readers.close();
+        self.readers.close().await;
         drop(self.commands.lock().unwrap_or_else(PoisonError::into_inner).take());
         let ended = self.ended.lock().unwrap_or_else(PoisonError::into_inner).take();
         if let Some(ended) = ended {

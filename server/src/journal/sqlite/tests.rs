@@ -191,7 +191,7 @@ fn journal(folder: &Path) -> SqliteJournal {
     SqliteJournal {
         local: PrincipalId(1),
         owner: "p1.a1".parse().unwrap(),
-        readers: Readers::new(place(folder), Drive::Task),
+        readers: Readers::start(place(folder), Drive::Task).unwrap(),
         commands: Mutex::default(),
         ended: Mutex::default(),
         abandoned: Arc::default(),
