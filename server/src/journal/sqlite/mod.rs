@@ -8,6 +8,7 @@ mod backup;
 mod check;
 mod connect;
 mod copy;
+mod drive;
 mod migrate;
 mod open;
 mod readers;
@@ -32,11 +33,12 @@ use tokio::sync::{mpsc, oneshot};
 pub use self::backup::{BackedUp, BackupError, backup};
 pub use self::check::{CheckError, Checked, check, check_file};
 pub use self::copy::CopyError;
+pub use self::drive::Drive;
 pub use self::open::{FILE, OpenError};
-pub use self::writer::Drive;
 
+use self::drive::Driven;
 use self::readers::Readers;
-use self::writer::{Command, Driven, Write, Writer, command};
+use self::writer::{Command, Write, Writer, command};
 use super::{
     Accept, Begin, CancelledUnheard, ConversationKey, Journal, JournalError, Key, NewAsk, Partial,
     PrincipalId, Record, Result, Start, Turn,

@@ -13,7 +13,8 @@ use rusqlite::Connection;
 use tokio::sync::{mpsc, oneshot};
 
 use super::connect::Place;
-use super::writer::{Drive, fault};
+use super::drive::Drive;
+use super::writer::fault;
 use crate::journal::{JournalError, Result};
 
 /// The most threads: a disk serves many reads at once, most come from memory.

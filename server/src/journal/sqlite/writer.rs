@@ -1,4 +1,4 @@
-//! The writer: a pump over groups of commands, and what drives it.
+//! The writer: a pump over groups of commands. What drives it is [`drive`](super::drive).
 //!
 //! A group is one transaction and one sync of the disk, however many asks it carries. Each command
 //! has a savepoint, so that one that cannot be does not fail its neighbours, and is replied to only
@@ -21,17 +21,12 @@
 
 use std::fs::File;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use rusqlite::{Connection, ErrorCode};
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::oneshot;
 
 use super::connect::Place;
 use crate::journal::{JournalError, Key, Result};
-
-/// The most commands in one group.
-const GROUP: usize = 512;
 
 /// What a command may use while it is applied.
 pub(super) struct Write<'a> {
@@ -308,69 +303,5 @@ pub(super) fn fault(error: rusqlite::Error) -> JournalError {
         JournalError::Unavailable(error.to_string())
     } else {
         JournalError::Broken(error.to_string())
-    }
-}
-
-/// What drives the pump.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Drive {
-    /// A thread of its own; while it syncs one group, the next one gathers.
-    Thread,
-    /// A task on the current runtime, which it blocks: for simulations, where order must not depend
-    /// on threads.
-    Task,
-}
-
-/// The way to a driven writer.
-pub(super) struct Driven {
-    pub(super) commands: mpsc::Sender<Box<dyn Command>>,
-    /// Resolves when the writer has ended and its lock is released.
-    pub(super) ended: oneshot::Receiver<()>,
-    /// Set to let the commands that wait go unwritten.
-    pub(super) abandoned: Arc<AtomicBool>,
-}
-
-impl Drive {
-    pub(super) fn start(self, mut writer: Writer) -> std::io::Result<Driven> {
-        let (commands, mut queue) = mpsc::channel(GROUP);
-        let (over, ended) = oneshot::channel();
-        let abandoned = Arc::new(AtomicBool::new(false));
-        let is_abandoned = Arc::clone(&abandoned);
-        let mut turn = move |queue: &mut mpsc::Receiver<Box<dyn Command>>, first| {
-            let mut group = vec![first];
-            while group.len() < GROUP
-                && let Ok(next) = queue.try_recv()
-            {
-                group.push(next);
-            }
-            let abandoned = || is_abandoned.load(Ordering::Acquire);
-            if !abandoned() {
-                writer.pump(group);
-            }
-            if queue.is_empty() && writer.owes() && !abandoned() {
-                writer.pump(Vec::new());
-            }
-        };
-        match self {
-            Self::Thread => {
-                std::thread::Builder::new().name("journal".to_owned()).spawn(move || {
-                    while let Some(first) = queue.blocking_recv() {
-                        turn(&mut queue, first);
-                    }
-                    drop(turn);
-                    let _ = over.send(());
-                })?;
-            }
-            Self::Task => {
-                tokio::spawn(async move {
-                    while let Some(first) = queue.recv().await {
-                        turn(&mut queue, first);
-                    }
-                    drop(turn);
-                    let _ = over.send(());
-                });
-            }
-        }
-        Ok(Driven { commands, ended, abandoned })
     }
 }

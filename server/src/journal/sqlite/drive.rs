@@ -1,0 +1,131 @@
+//! What drives the writer, and how its groups are gathered.
+//!
+//! A sync of the disk costs the same for one command as for a hundred. While the writer syncs one
+//! group the next one gathers; where many ask at once it then waits a moment longer, for as long as
+//! more keep coming and never longer than the group before took to be written. Where nobody else is
+//! about, there is nothing to wait for: a command alone is written at once.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use tokio::sync::{mpsc, oneshot};
+
+use super::writer::{Command, Writer};
+
+/// The most commands in one group.
+const GROUP: usize = 512;
+/// The longest that a group is kept open for others to join.
+const PATIENCE_MOST: Duration = Duration::from_millis(1);
+/// How long nobody may come before it is closed.
+const STALL: Duration = Duration::from_micros(60);
+
+/// What drives the pump.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Drive {
+    /// A thread of its own; while it syncs one group, the next one gathers.
+    Thread,
+    /// A task on the current runtime, which it blocks: for simulations, where order must not depend
+    /// on threads.
+    Task,
+}
+
+/// The way to a driven writer.
+pub(super) struct Driven {
+    pub(super) commands: mpsc::Sender<Box<dyn Command>>,
+    /// Resolves when the writer has ended and its lock is released.
+    pub(super) ended: oneshot::Receiver<()>,
+    /// Set to let the commands that wait go unwritten.
+    pub(super) abandoned: Arc<AtomicBool>,
+}
+
+impl Drive {
+    pub(super) fn start(self, mut writer: Writer) -> std::io::Result<Driven> {
+        let (commands, mut queue) = mpsc::channel(GROUP);
+        let (over, ended) = oneshot::channel();
+        let abandoned = Arc::new(AtomicBool::new(false));
+        let is_abandoned = Arc::clone(&abandoned);
+        let mut write = move |queue: &Queue, group| {
+            let abandoned = || is_abandoned.load(Ordering::Acquire);
+            if !abandoned() {
+                writer.pump(group);
+            }
+            if queue.is_empty() && writer.owes() && !abandoned() {
+                writer.pump(Vec::new());
+            }
+        };
+        match self {
+            Self::Thread => {
+                thread::Builder::new().name("journal".to_owned()).spawn(move || {
+                    let mut company = Company::default();
+                    while let Some(first) = queue.blocking_recv() {
+                        let mut group = vec![first];
+                        drain(&mut queue, &mut group);
+                        company.wait(&mut queue, &mut group);
+                        let (begun, commands) = (Instant::now(), group.len());
+                        write(&queue, group);
+                        company.remember(commands, begun.elapsed());
+                    }
+                    drop(write);
+                    let _ = over.send(());
+                })?;
+            }
+            Self::Task => {
+                tokio::spawn(async move {
+                    while let Some(first) = queue.recv().await {
+                        let mut group = vec![first];
+                        drain(&mut queue, &mut group);
+                        write(&queue, group);
+                    }
+                    drop(write);
+                    let _ = over.send(());
+                });
+            }
+        }
+        Ok(Driven { commands, ended, abandoned })
+    }
+}
+
+type Queue = mpsc::Receiver<Box<dyn Command>>;
+type Group = Vec<Box<dyn Command>>;
+
+/// Adds what has come, up to a whole group.
+fn drain(queue: &mut Queue, group: &mut Group) {
+    while group.len() < GROUP
+        && let Ok(next) = queue.try_recv()
+    {
+        group.push(next);
+    }
+}
+
+/// Whether others are about who may join a group, and how long it pays to wait for them.
+#[derive(Debug, Default)]
+struct Company {
+    /// How many commands the group before had.
+    last: usize,
+    patience: Duration,
+}
+
+impl Company {
+    /// Keeps a group open while others keep coming.
+    fn wait(&self, queue: &mut Queue, group: &mut Group) {
+        if self.last.max(group.len()) < 2 {
+            return;
+        }
+        let begun = Instant::now();
+        while group.len() < GROUP && begun.elapsed() < self.patience {
+            let before = group.len();
+            thread::sleep(STALL);
+            drain(queue, group);
+            if group.len() == before {
+                break;
+            }
+        }
+    }
+
+    fn remember(&mut self, commands: usize, took: Duration) {
+        self.last = commands;
+        self.patience = took.min(PATIENCE_MOST);
+    }
+}
