@@ -129,3 +129,44 @@ impl Company {
         self.patience = took.min(PATIENCE_MOST);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::writer::command;
+    use super::*;
+
+    /// A group of one, and another command that is about to join it.
+    fn one_and_another() -> (Queue, Group) {
+        let (commands, queue) = mpsc::channel(GROUP);
+        let of = || command(|_| Ok(())).0;
+        assert!(commands.try_send(of()).is_ok());
+        (queue, vec![of()])
+    }
+
+    #[test]
+    fn a_command_alone_does_not_wait_for_company() {
+        let (mut queue, mut group) = one_and_another();
+        let company = Company { last: 1, patience: Duration::from_hours(1) };
+        company.wait(&mut queue, &mut group);
+        assert_eq!(group.len(), 1);
+    }
+
+    #[test]
+    fn where_there_was_company_a_group_waits_until_nobody_comes() {
+        let (mut queue, mut group) = one_and_another();
+        let company = Company { last: 2, patience: Duration::from_hours(1) };
+        company.wait(&mut queue, &mut group);
+        assert_eq!(group.len(), 2);
+    }
+
+    #[test]
+    fn a_group_waits_no_longer_than_the_one_before_took() {
+        let mut company = Company::default();
+        company.remember(9, Duration::ZERO);
+        let (mut queue, mut group) = one_and_another();
+        company.wait(&mut queue, &mut group);
+        assert_eq!(group.len(), 1);
+        company.remember(9, Duration::from_hours(1));
+        assert_eq!(company.patience, PATIENCE_MOST);
+    }
+}

@@ -202,3 +202,71 @@ impl Queue {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "tests")]
+
+    use tempfile::TempDir;
+
+    use super::*;
+
+    fn readers(drive: Drive) -> (TempDir, Readers) {
+        let folder = tempfile::tempdir().unwrap();
+        let place = Place { file: folder.path().join("test.db"), vfs: None };
+        place.writer().unwrap().execute_batch("CREATE TABLE t (x)").unwrap();
+        (folder, Readers::start(place, drive).unwrap())
+    }
+
+    fn count(connection: &Connection) -> rusqlite::Result<u32> {
+        connection.query_row("SELECT count(*) FROM t", (), |row| row.get(0))
+    }
+
+    /// Many at once, so that some share a snapshot with the one that fails.
+    async fn all_but_one(drive: Drive, one: fn() -> rusqlite::Result<u32>) {
+        let (_folder, readers) = readers(drive);
+        let reads = (0..100).map(|at| {
+            readers.read(move |connection| if at == 7 { one() } else { count(connection) })
+        });
+        let read = futures_util::future::join_all(reads).await;
+        for (at, read) in read.into_iter().enumerate() {
+            assert_eq!(read.is_ok(), at != 7, "{at}: {read:?}");
+        }
+    }
+
+    #[tokio::test]
+    async fn a_read_that_fails_fails_alone() {
+        for drive in [Drive::Thread, Drive::Task] {
+            all_but_one(drive, || Err(rusqlite::Error::InvalidQuery)).await;
+        }
+    }
+
+    #[tokio::test]
+    async fn a_read_that_panics_fails_alone() {
+        for drive in [Drive::Thread, Drive::Task] {
+            all_but_one(drive, || panic!("as the test wants it")).await;
+        }
+    }
+
+    #[tokio::test]
+    async fn nothing_is_read_once_it_is_closed() {
+        for drive in [Drive::Thread, Drive::Task] {
+            let (folder, readers) = readers(drive);
+            assert_eq!(readers.read(count).await, Ok(0));
+            readers.close().await;
+            let refused = readers.read(count).await;
+            assert!(matches!(refused, Err(JournalError::Unavailable(_))), "{refused:?}");
+            let log = folder.path().join("test.db-wal");
+            assert!(!log.exists() || log.metadata().unwrap().len() == 0, "a reader holds on to it");
+        }
+    }
+
+    #[tokio::test]
+    async fn an_archive_that_is_not_there_is_said_to_be_so() {
+        for drive in [Drive::Thread, Drive::Task] {
+            let (folder, readers) = readers(drive);
+            drop(folder);
+            assert!(matches!(readers.read(count).await, Err(JournalError::Unavailable(_))));
+        }
+    }
+}
