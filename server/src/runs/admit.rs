@@ -4,6 +4,7 @@ use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
 use futures_util::FutureExt as _;
+use holdfast_protocol::State;
 
 use super::classify::{Verdict, verdict};
 use super::end::End;
@@ -12,6 +13,16 @@ use super::live::Live;
 use super::slots::Slot;
 use super::{Cancellation, Phase, Refusal, Runs, Submission};
 use crate::journal::{Accept, CancelledUnheard, JournalError, Mark, Record, Start};
+
+/// How far towards its run an unsettled ask is.
+pub(super) enum Standing {
+    /// Accepted, no more.
+    Waiting,
+    /// Marked as calling, and still without a slot.
+    Marked,
+    /// Marked as calling, with a slot.
+    Begun(Slot),
+}
 
 impl Runs {
     /// The task behind a submission: from its admission to its settlement.
@@ -24,18 +35,18 @@ impl Runs {
     pub(super) async fn cancel_unheard(self, live: Arc<Live>, cancellation: Cancellation) {
         let admission = AssertUnwindSafe(self.cancelled_unheard(cancellation)).catch_unwind().await;
         let admission = admission.unwrap_or_else(|_| Err(panicked()));
-        self.see_through(&live, admission.map(|record| (record, None))).await;
+        self.see_through(&live, admission.map(|record| (record, Standing::Waiting))).await;
     }
 
     /// Publishes what an id turned out to be, and runs it to its end where it has none yet.
     pub(super) async fn see_through(
         &self,
         live: &Live,
-        admission: Result<(Record, Option<Slot>), Refusal>,
+        admission: Result<(Record, Standing), Refusal>,
     ) {
         // Also where something below panics: an id that nobody lets go of could never be asked again.
         let release = self.0.registry.release_at_last(live.key());
-        let (record, slot) = match admission {
+        let (record, standing) = match admission {
             Ok(admitted) => admitted,
             Err(refusal) => {
                 // First, so that whoever hears of it can claim the id anew.
@@ -45,7 +56,7 @@ impl Runs {
             }
         };
         let place = self.publish(live, &record);
-        self.run_out(live, &record, place, slot).await;
+        self.run_out(live, &record, place, standing).await;
     }
 
     /// Lets everybody see an ask as the journal has it. An unsettled one stands in its line before
@@ -66,12 +77,12 @@ impl Runs {
         live: &Live,
         record: &Record,
         place: Option<Place>,
-        slot: Option<Slot>,
+        standing: Standing,
     ) {
         if record.mark == Mark::Settled {
             return;
         }
-        let run = AssertUnwindSafe(self.conduct(live, record, place, slot));
+        let run = AssertUnwindSafe(self.conduct(live, record, place, standing));
         if run.catch_unwind().await.is_err() {
             // The panic hook has logged where. An ask must not be left running with nobody
             // running it.
@@ -79,7 +90,7 @@ impl Runs {
         }
     }
 
-    async fn admission(&self, submission: Submission) -> Result<(Record, Option<Slot>), Refusal> {
+    async fn admission(&self, submission: Submission) -> Result<(Record, Standing), Refusal> {
         let journal = &self.0.journal;
         let known = journal.find(submission.key).await?;
         match &known {
@@ -91,18 +102,25 @@ impl Runs {
             _ => {}
         }
         let slot = self.0.slots.try_take();
-        let start = slot.as_ref().map(|_| self.mark());
+        // What cannot be billed is marked with its arrival, slot or no slot: a crash only runs it
+        // again, and a commit of its own for the mark would cost more than many such runs.
+        let is_marked = slot.is_some() || self.0.provider.is_in_process();
+        let start = is_marked.then(|| self.mark());
         let ask = submission.arriving(self.0.clock.now(), start);
         match (journal.accept(ask).await, known) {
-            (Ok(Accept::New(record)), _) if matches!(record.mark, Mark::Calling { .. }) => {
-                Ok((record, slot))
+            (Ok(Accept::New(mut record)), _) if matches!(record.mark, Mark::Calling { .. }) => {
+                let Some(slot) = slot else {
+                    record.outcome.state = Some(State::Accepted);
+                    return Ok((record, Standing::Marked));
+                };
+                Ok((record, Standing::Begun(slot)))
             }
-            (Ok(Accept::New(record) | Accept::Known(record)), _) => Ok((record, None)),
+            (Ok(Accept::New(record) | Accept::Known(record)), _) => Ok((record, Standing::Waiting)),
             (Ok(Accept::InvalidRetryOf), _) => Err(Refusal::InvalidRetryOf),
             (Ok(Accept::AlreadyRetried(first)), _) => Err(Refusal::AlreadyRetried(first)),
             // Cancelled before it arrived, and settled: that its question could not be added
             // changes nothing about it.
-            (Err(_), Some(known)) => Ok((known, None)),
+            (Err(_), Some(known)) => Ok((known, Standing::Waiting)),
             (Err(error), None) => Err(error.into()),
         }
     }
@@ -123,17 +141,17 @@ impl Runs {
 
     /// A known ask that nobody has under way. It has settled; should it not have, it is treated as
     /// one that a crash left.
-    async fn taken_up(&self, record: Record) -> Result<(Record, Option<Slot>), Refusal> {
+    async fn taken_up(&self, record: Record) -> Result<(Record, Standing), Refusal> {
         if record.mark == Mark::Settled {
-            return Ok((record, None));
+            return Ok((record, Standing::Waiting));
         }
         match verdict(&record, self.0.clock.now()) {
-            Verdict::Keep => Ok((record, None)),
+            Verdict::Keep => Ok((record, Standing::Waiting)),
             verdict => {
                 self.put_right(&record, verdict).await?;
                 let key = record.key();
                 let record = self.0.journal.find(key).await?.unwrap_or(record);
-                Ok((record, None))
+                Ok((record, Standing::Waiting))
             }
         }
     }

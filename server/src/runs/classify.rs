@@ -6,6 +6,7 @@ use futures_util::future::try_join_all;
 use holdfast_protocol::Timestamp;
 use tokio::time::sleep;
 
+use super::admit::Standing;
 use super::end::End;
 use super::registry::Claim;
 use super::{Phase, Runs};
@@ -67,7 +68,7 @@ impl Runs {
                 let place = self.publish(&live, &record);
                 self.spawn(async move {
                     let _release = runs.0.registry.release_at_last(live.key());
-                    runs.run_out(&live, &record, place, None).await;
+                    runs.run_out(&live, &record, place, Standing::Waiting).await;
                 });
             }
         }

@@ -9,6 +9,7 @@ use holdfast_protocol::{Outcome, State};
 use tokio::time::{Instant, sleep, timeout_at};
 
 use super::Runs;
+use super::admit::Standing;
 use super::end::{End, Run};
 use super::line::Place;
 use super::live::{Live, Progress, Stop};
@@ -32,31 +33,34 @@ enum Turn {
 }
 
 impl Runs {
-    /// Runs an unsettled ask to its end. `slot` is there if it is marked as calling already.
+    /// Runs an unsettled ask to its end.
     pub(super) async fn conduct(
         &self,
         live: &Live,
         record: &Record,
         place: Option<Place>,
-        slot: Option<Slot>,
+        standing: Standing,
     ) {
         let (Some(asked), Some(place)) = (Asked::of(record), place) else {
             // The store has a rule that every unsettled ask has its question.
             return self.settle(live, End::unreadable()).await;
         };
-        let turn = if let Some(slot) = slot {
+        let turn = if let Standing::Begun(slot) = standing {
             Turn::Begun(slot)
         } else {
+            let is_marked = matches!(standing, Standing::Marked);
             tokio::select! {
                 biased;
                 _ = live.stopped(|stop| stop == Stop::Cancel) => Turn::Cancelled,
-                turn = self.turn(live, &place) => turn,
+                turn = self.turn(live, &place, is_marked) => turn,
             }
         };
         match turn {
-            Turn::Begun(_slot) => {
+            Turn::Begun(mut slot) => {
                 live.enter(State::Running);
                 let end = self.run(live, &asked).await;
+                // Nobody else needs to wait for the final write.
+                slot.make_room();
                 self.settle(live, end).await;
             }
             Turn::Cancelled => self.settle(live, End::cancelled_in_line()).await,
@@ -65,11 +69,14 @@ impl Runs {
     }
 
     /// Waits until the ask is the first of its conversation, a slot is free, and the journal has
-    /// marked it.
-    async fn turn(&self, live: &Live, place: &Place) -> Turn {
+    /// marked it, unless it `is_marked` already.
+    async fn turn(&self, live: &Live, place: &Place, is_marked: bool) -> Turn {
         loop {
             place.first().await;
             let slot = self.0.slots.take().await;
+            if is_marked {
+                return Turn::Begun(slot);
+            }
             match self.0.journal.begin(live.key(), self.mark()).await {
                 Ok(Begin::Begun) => return Turn::Begun(slot),
                 Ok(Begin::Settled(outcome)) => return Turn::Settled(Box::new(outcome)),

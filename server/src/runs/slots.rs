@@ -15,7 +15,7 @@ pub(super) struct Slots {
 
 /// The right to run, given up when dropped.
 pub(super) struct Slot {
-    _permit: OwnedSemaphorePermit,
+    permit: Option<OwnedSemaphorePermit>,
     taken: watch::Sender<usize>,
 }
 
@@ -44,7 +44,7 @@ impl Slots {
     /// slot taken or is seen here.
     fn admit(&self, permit: OwnedSemaphorePermit) -> Option<Slot> {
         self.taken.send_modify(|taken| *taken += 1);
-        let slot = Slot { _permit: permit, taken: self.taken.clone() };
+        let slot = Slot { permit: Some(permit), taken: self.taken.clone() };
         (*self.phase.borrow() < Phase::Draining).then_some(slot)
     }
 
@@ -62,6 +62,13 @@ impl Slots {
     /// How many slots are taken.
     pub(super) fn taken(&self) -> usize {
         *self.taken.borrow()
+    }
+}
+
+impl Slot {
+    /// Lets another one run. It counts as taken until it is dropped: what it ran is not archived yet.
+    pub(super) fn make_room(&mut self) {
+        self.permit = None;
     }
 }
 

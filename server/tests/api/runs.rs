@@ -1,9 +1,11 @@
 //! One run an ask, one ask at a time in a conversation, and how runs end.
 
+use std::sync::atomic::Ordering;
+
 use holdfast_protocol::FailureCode;
 use serde_json::{Value, json};
 
-use crate::support::{ask, ask_in, error, id, spawn};
+use crate::support::{Held, Spawned, ask, ask_in, error, id, spawn};
 
 #[tokio::test(start_paused = true)]
 async fn asks_of_a_conversation_run_one_after_another_each_seeing_those_before() {
@@ -35,7 +37,55 @@ async fn asks_of_a_conversation_run_one_after_another_each_seeing_those_before()
 
 #[tokio::test(start_paused = true)]
 async fn eight_conversations_run_side_by_side_and_the_ninth_waits_its_turn() {
+    for in_process in [false, true] {
+        let server = spawn().await;
+        if in_process {
+            server.provider.be_in_process();
+        }
+        let mut held = nine_of_which_eight_run(&server).await;
+        held.pop().unwrap().end_with("done");
+        held.push(server.provider.held().await);
+        let ninth = server.look_up(&ask_in(9, 9, ""), 0).await.outcome(202, "pending");
+        assert_eq!(ninth["state"], "running");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_ninth_does_not_wait_for_the_archive() {
     let server = spawn().await;
+    server.provider.be_in_process();
+    let mut held = nine_of_which_eight_run(&server).await;
+    server.journal.no_writes.store(true, Ordering::Relaxed);
+    held.pop().unwrap().end_with("done");
+    held.push(server.provider.held().await);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_ninth_that_waits_can_be_cancelled() {
+    let server = spawn().await;
+    server.provider.be_in_process();
+    let _held = nine_of_which_eight_run(&server).await;
+    server.cancel(&ask_in(9, 9, "")).await.outcome(200, "cancelled");
+    assert_eq!(server.provider.calls().len(), 8);
+}
+
+#[tokio::test(start_paused = true)]
+async fn whatever_is_in_process_runs_after_a_crash_and_the_ninth_waits_again() {
+    let server = spawn().await;
+    server.provider.be_in_process();
+    let held = nine_of_which_eight_run(&server).await;
+    let server = server.crash().await;
+    drop(held);
+    for _ in 0..9 {
+        server.provider.held().await.end_with("done");
+    }
+    for number in 1..=9 {
+        server.look_up(&ask_in(number, number, ""), 5).await.outcome(200, "completed");
+    }
+}
+
+/// Nine asks in as many conversations, and the calls that are under way.
+async fn nine_of_which_eight_run(server: &Spawned) -> Vec<Held> {
     for number in 1..=9 {
         server.ask(&ask_in(number, number, "hold"), 0).await.outcome(202, "pending");
     }
@@ -45,10 +95,7 @@ async fn eight_conversations_run_side_by_side_and_the_ninth_waits_its_turn() {
     }
     let ninth = server.look_up(&ask_in(9, 9, ""), 5).await.outcome(202, "pending");
     assert_eq!((&ninth["state"], &ninth["queue"]), (&json!("accepted"), &json!(0)));
-    held.pop().unwrap().end_with("done");
-    held.push(server.provider.held().await);
-    let ninth = server.look_up(&ask_in(9, 9, ""), 0).await.outcome(202, "pending");
-    assert_eq!(ninth["state"], "running");
+    held
 }
 
 #[tokio::test(start_paused = true)]
