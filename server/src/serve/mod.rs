@@ -123,6 +123,9 @@ fn announce(address: SocketAddr) {
 struct Signals {
     terminate: Signal,
     interrupt: Signal,
+    /// Heard so that it does not kill: a limit on the size of files is then a write that fails, which
+    /// the journal knows how to live with.
+    _file_too_large: Signal,
 }
 
 impl Signals {
@@ -130,6 +133,7 @@ impl Signals {
         Ok(Self {
             terminate: signal(SignalKind::terminate())?,
             interrupt: signal(SignalKind::interrupt())?,
+            _file_too_large: signal(SignalKind::from_raw(rustix::process::Signal::XFSZ.as_raw()))?,
         })
     }
 
