@@ -219,17 +219,24 @@ impl Holdfast {
         }
     }
 
+    /// Its process.
+    ///
+    /// # Panics
+    /// If it is not running.
+    pub fn pid(&self) -> Pid {
+        let pid = self.child.as_ref().and_then(Child::id).and_then(|id| {
+            let id = i32::try_from(id).ok()?;
+            Pid::from_raw(id)
+        });
+        pid.unwrap_or_else(|| panic!("holdfast is not running"))
+    }
+
     /// Asks it to stop (SIGTERM) and does not wait.
     ///
     /// # Panics
     /// If it is not running.
     pub fn terminate(&self) {
-        let pid = self.child.as_ref().and_then(Child::id).and_then(|id| {
-            let id = i32::try_from(id).ok()?;
-            Pid::from_raw(id)
-        });
-        let pid = pid.unwrap_or_else(|| panic!("holdfast is not running"));
-        kill_process(pid, Signal::TERM).unwrap_or_else(|error| panic!("no signal: {error}"));
+        kill_process(self.pid(), Signal::TERM).unwrap_or_else(|error| panic!("no signal: {error}"));
     }
 
     /// Waits until it has ended by itself.

@@ -47,14 +47,4 @@ impl Ask {
     pub(crate) fn question(&self) -> &str {
         self.0["question"].as_str().unwrap()
     }
-
-    /// Where its lookup is.
-    pub(crate) fn lookup(&self) -> String {
-        format!("/api/v1/requests/{}?conversation_id={}", self.id(), self.conversation())
-    }
-
-    /// Where its cancel is.
-    pub(crate) fn cancel(&self) -> String {
-        format!("/api/v1/requests/{}/cancel", self.id())
-    }
 }

@@ -13,9 +13,10 @@ use tokio::time::{Instant, sleep};
 
 use crate::ask::{Ask, id};
 use crate::ledger::Ledger;
-use crate::machine::{Machine, Reply};
+use crate::machine::{Client, Machine};
 use crate::model::HOLD;
 use crate::settings;
+use crate::talk::{Reply, Talk as _};
 
 /// More than any story has of one kind of operation.
 const NEVER: u64 = 2_000;
@@ -77,7 +78,7 @@ fn every(step: u64, operation: Operation, failure: Failure, lasts: bool, then: T
 
 /// Plays the story; says whether what was to fail did.
 fn strikes(nth: u64, case: Case) -> bool {
-    settings::with_seed(nth, "faults::", "HOLDFAST_LONG", || {
+    settings::with_seed(nth, "faults::", "HOLDFAST_LONG=1", || {
         settings::simulated(Story::play(nth, case))
     })
 }
@@ -252,17 +253,13 @@ impl Story {
     }
 
     /// Sends a request about an ask until it is heard, and checks every reply.
-    async fn reply<F>(
-        &mut self,
-        ask: &Ask,
-        send: impl Fn(crate::machine::Client, Ask) -> F,
-    ) -> Step<Reply>
+    async fn reply<F>(&mut self, ask: &Ask, send: impl Fn(Client, Ask) -> F) -> Step<Reply>
     where
-        F: Future<Output = Reply>,
+        F: Future<Output = Option<Reply>>,
     {
         for attempt in 1.. {
             self.ledger.sent(ask);
-            let reply = send(self.machine.client(), ask.clone()).await;
+            let reply = send(self.machine.client(), ask.clone()).await.unwrap();
             self.ledger.told(ask, reply.status, &reply.json);
             self.going_on()?;
             if reply.status != 503 {
@@ -297,7 +294,7 @@ impl Story {
     /// Whatever was accepted is found, whatever cannot be written.
     async fn known_ids_attach(&self) -> Step {
         for entry in self.ledger.all() {
-            let reply = self.machine.client().look_up(&entry.ask, 0).await;
+            let reply = self.machine.client().look_up(&entry.ask, 0).await.unwrap();
             self.ledger.told(&entry.ask, reply.status, &reply.json);
             self.going_on()?;
             assert!(reply.status != 503 || self.reading_fails(), "{} cannot be found", reply.json);
@@ -365,7 +362,7 @@ impl Story {
             assert!(text == whole || ask.question().contains("third"), "{text} is not {whole}");
             let other = Ask::new(&mut self.chance, &id(&mut Rng::with_seed(9)), "meanwhile");
             self.ledger.sent(&other);
-            let reply = self.machine.client().ask(&other, 0).await;
+            let reply = self.machine.client().ask(&other, 0).await.unwrap();
             self.ledger.told(&other, reply.status, &reply.json);
             self.going_on()?;
             let is_writing = self.fails(&[Operation::Write, Operation::Sync]);
@@ -408,13 +405,13 @@ impl Story {
         let client = self.machine.client();
         for entry in self.ledger.all() {
             let ask = &entry.ask;
-            let mut reply = client.look_up(ask, 0).await;
+            let mut reply = client.look_up(ask, 0).await.unwrap();
             let is_unknown = reply.json["state"] == "unknown";
             if called.contains_key(ask.id()) {
                 assert_ne!(reply.json["status"], "pending", "called, and {}", reply.json);
             }
             while reply.json["status"] == "pending" && !is_unknown {
-                reply = client.look_up(ask, 25).await;
+                reply = client.look_up(ask, 25).await.unwrap();
             }
             self.ledger.told(ask, reply.status, &reply.json);
             let calls = self.machine.model.calls_of(ask.id());
@@ -423,7 +420,7 @@ impl Story {
         }
         // A new one is taken as if nothing had been.
         let last = Ask::new(&mut self.chance, &id(&mut Rng::with_seed(5)), "at last");
-        let reply = client.ask(&last, 25).await;
+        let reply = client.ask(&last, 25).await.unwrap();
         assert_eq!(reply.json["status"], "completed", "{}", reply.json);
         assert_eq!(self.machine.stop(SOON).await, 0);
     }

@@ -68,6 +68,11 @@ impl Ledger {
         self.entries().values().cloned().collect()
     }
 
+    /// What is known of the ask with this id.
+    pub(crate) fn get(&self, id: &str) -> Entry {
+        self.entries().get(id).expect("nobody else asks").clone()
+    }
+
     /// An ask by chance.
     pub(crate) fn any(&self, chance: &mut fastrand::Rng) -> Option<Entry> {
         chance.choice(self.entries().values()).cloned()

@@ -5,19 +5,20 @@ use std::time::Duration;
 
 use axum::Router;
 use axum::body::{Body, to_bytes};
-use axum::http::{Request, StatusCode};
+use axum::http::Request;
 use holdfast::app::{App, Parts};
 use holdfast::clock::{Clock, Uptime};
 use holdfast::journal::Journal as _;
 use holdfast::journal::sqlite::{self, Drive, Identity, OpenError, Options, SqliteJournal};
 use holdfast_protocol::Timestamp;
+use holdfast_tests::PATIENCE;
 use holdfast_tests::disk::{self, Disk, Loss, Survivors};
-use serde_json::{Value, json};
+use serde_json::Value;
 use tokio::time::{Instant, timeout};
 use tower::ServiceExt as _;
 
-use crate::ask::Ask;
 use crate::model::Model;
+use crate::talk::{Reply, Talk};
 
 /// Noon on 1 January 2026, in milliseconds since the Unix epoch.
 const BEGINNING: u64 = 1_767_268_800_000;
@@ -50,14 +51,6 @@ pub(crate) struct Machine {
     up: Option<(App, Arc<SqliteJournal>)>,
 }
 
-/// A reply of the server.
-#[derive(Clone, Debug)]
-pub(crate) struct Reply {
-    pub(crate) status: u16,
-    pub(crate) has_retry_after: bool,
-    pub(crate) json: Value,
-}
-
 /// Somebody who talks to the server; as many as are wanted.
 #[derive(Clone)]
 pub(crate) struct Client(Router);
@@ -71,7 +64,7 @@ impl Machine {
 
     /// Starts the server, and waits until it takes asks where that comes within a minute.
     pub(crate) async fn start(&mut self) -> Result<bool, OpenError> {
-        let journal = SqliteJournal::open(&Options {
+        let journal = open(&Options {
             folder: self.disk.folder().to_owned(),
             drive: Drive::Task,
             identity: Identity { archive: "a1".to_owned(), principal: "p1".to_owned() },
@@ -124,8 +117,22 @@ impl Machine {
     }
 }
 
-impl Client {
-    pub(crate) async fn send(&self, method: &str, target: &str, wait: u64, body: &Value) -> Reply {
+/// Opens an archive. Another test of this process may be starting the binary just now: until that has
+/// begun, it holds a copy of every file that is open here, and of the lock on the folder.
+fn open(options: &Options) -> Result<SqliteJournal, OpenError> {
+    let patience = std::time::Instant::now() + PATIENCE;
+    loop {
+        match SqliteJournal::open(options) {
+            Err(OpenError::InUse(_)) if std::time::Instant::now() < patience => {
+                std::thread::sleep(Duration::from_millis(1));
+            }
+            opened => return opened,
+        }
+    }
+}
+
+impl Talk for Client {
+    async fn send(&self, method: &str, target: &str, wait: u64, body: &Value) -> Option<Reply> {
         let request = Request::builder()
             .method(method)
             .uri(target)
@@ -135,27 +142,10 @@ impl Client {
         let body = if body.is_null() { Body::empty() } else { Body::from(body.to_string()) };
         let response = self.0.clone().oneshot(request.body(body).unwrap()).await.unwrap();
         let has_retry_after = response.headers().contains_key("retry-after");
-        let status = response.status();
+        let status = response.status().as_u16();
         let bytes = to_bytes(response.into_body(), usize::MAX).await.unwrap();
         let json = serde_json::from_slice(&bytes).unwrap_or_default();
-        assert_ne!(status, StatusCode::INTERNAL_SERVER_ERROR, "{json}");
-        Reply { status: status.as_u16(), has_retry_after, json }
-    }
-
-    pub(crate) async fn ask(&self, ask: &Ask, wait: u64) -> Reply {
-        self.send("POST", "/api/v1/ask", wait, ask.body()).await
-    }
-
-    pub(crate) async fn look_up(&self, ask: &Ask, wait: u64) -> Reply {
-        self.send("GET", &ask.lookup(), wait, &Value::Null).await
-    }
-
-    /// Cancels an ask; `brings` it along.
-    pub(crate) async fn cancel(&self, ask: &Ask, brings: bool) -> Reply {
-        let mut body = json!({"conversation_id": ask.conversation()});
-        if brings {
-            body["ask"] = ask.body().clone();
-        }
-        self.send("POST", &ask.cancel(), 0, &body).await
+        assert_ne!(status, 500, "{json}");
+        Some(Reply { status, has_retry_after, json })
     }
 }

@@ -10,10 +10,12 @@ use holdfast_tests::disk::{Loss, Survivors};
 use tokio::task::JoinSet;
 use tokio::time::sleep;
 
-use crate::ask::{Ask, id};
+use crate::ask::id;
 use crate::ledger::Ledger;
-use crate::machine::{Client, Machine};
+use crate::load::Load;
+use crate::machine::Machine;
 use crate::settings;
+use crate::talk::Talk as _;
 
 /// Losses of power in a test run.
 const LOSSES: u64 = 300;
@@ -53,7 +55,7 @@ fn what_was_said_before_a_loss_of_power_is_true_after_it() {
     let mut tally = Tally::default();
     let mut seed = first;
     while tally.losses < losses {
-        settings::with_seed(seed, "power::", "HOLDFAST_POWER_LOSSES", || {
+        settings::with_seed(seed, "power::", "HOLDFAST_POWER_LOSSES=1", || {
             settings::simulated(live(seed, &mut tally));
         });
         seed += 1;
@@ -80,12 +82,8 @@ async fn live(seed: u64, tally: &mut Tally) {
         let mut clients = JoinSet::new();
         for _ in 0..CLIENTS {
             let conversations = conversations.clone();
-            clients.spawn(busy(
-                machine.client(),
-                Arc::clone(&ledger),
-                conversations,
-                chance.fork(),
-            ));
+            let load = Load { conversations, pause: Duration::from_millis(60) };
+            clients.spawn(load.go_on(machine.client(), Arc::clone(&ledger), chance.fork()));
         }
         let moment = [Moment::Midst, Moment::Midst, Moment::Any, Moment::Stopping];
         let moment = chance.choice(moment).unwrap();
@@ -124,7 +122,7 @@ async fn live(seed: u64, tally: &mut Tally) {
         assert!(machine.start().await.expect("an archive opens after any loss of power"));
         assert_eq!(machine.faults(), [""; 0], "as it was taken up");
         for entry in ledger.all() {
-            let reply = machine.client().look_up(&entry.ask, 0).await;
+            let reply = machine.client().look_up(&entry.ask, 0).await.unwrap();
             ledger.told(&entry.ask, reply.status, &reply.json);
             let is_unknown = reply.json["state"] == "unknown";
             if called.contains_key(entry.ask.id()) {
@@ -142,9 +140,9 @@ async fn live(seed: u64, tally: &mut Tally) {
 async fn reconcile(machine: &Machine, ledger: &Ledger, tally: &mut Tally) {
     let client = machine.client();
     for entry in ledger.all() {
-        let mut reply = client.look_up(&entry.ask, 25).await;
+        let mut reply = client.look_up(&entry.ask, 25).await.unwrap();
         while reply.json["status"] == "pending" && reply.json["state"] != "unknown" {
-            reply = client.look_up(&entry.ask, 25).await;
+            reply = client.look_up(&entry.ask, 25).await.unwrap();
         }
         ledger.told(&entry.ask, reply.status, &reply.json);
         let id = entry.ask.id();
@@ -168,47 +166,5 @@ async fn reconcile(machine: &Machine, ledger: &Ledger, tally: &mut Tally) {
             _ => {}
         }
         tally.settled += 1;
-    }
-}
-
-/// A client that asks, looks, repeats, cancels and tries again, until it is stopped.
-async fn busy(client: Client, ledger: Arc<Ledger>, conversations: Vec<String>, mut chance: Rng) {
-    loop {
-        sleep(Duration::from_millis(chance.u64(0..60))).await;
-        let known = ledger.any(&mut chance);
-        let (ask, reply) = match (chance.u8(..10), known) {
-            (0..5, _) | (_, None) => {
-                let conversation = chance.choice(&conversations).unwrap();
-                let question = format!("What is {} — ß?", chance.u32(..));
-                let ask = Ask::new(&mut chance, conversation, &question);
-                ledger.sent(&ask);
-                let brings = chance.bool();
-                let reply = match chance.u8(..8) {
-                    0 => client.cancel(&ask, brings).await,
-                    _ => client.ask(&ask, chance.u64(..2)).await,
-                };
-                (ask, reply)
-            }
-            (5, Some(entry)) => {
-                ledger.sent(&entry.ask);
-                let reply = client.ask(&entry.ask, 0).await;
-                (entry.ask, reply)
-            }
-            (6, Some(entry)) => {
-                let reply = client.cancel(&entry.ask, false).await;
-                (entry.ask, reply)
-            }
-            (7, Some(entry)) => {
-                let again = entry.ask.retry(&mut chance);
-                ledger.sent(&again);
-                let reply = client.ask(&again, 0).await;
-                (again, reply)
-            }
-            (_, Some(entry)) => {
-                let reply = client.look_up(&entry.ask, chance.u64(..3)).await;
-                (entry.ask, reply)
-            }
-        };
-        ledger.told(&ask, reply.status, &reply.json);
     }
 }

@@ -19,11 +19,11 @@ pub(crate) fn seed() -> u64 {
     number("HOLDFAST_SEED", 1)
 }
 
-/// Does something with a seed; if that fails, says how it is done again.
-pub(crate) fn with_seed<T>(seed: u64, test: &str, variable: &str, act: impl FnOnce() -> T) -> T {
+/// Does something with a seed; if that fails, says how it is done again, with which `setting`.
+pub(crate) fn with_seed<T>(seed: u64, test: &str, setting: &str, act: impl FnOnce() -> T) -> T {
     catch_unwind(AssertUnwindSafe(act)).unwrap_or_else(|panic| {
         eprintln!(
-            "seed {seed} failed; again: HOLDFAST_SEED={seed} {variable}=1 \
+            "seed {seed} failed; again: HOLDFAST_SEED={seed} {setting} \
              cargo test -p holdfast-tests --test torture {test}"
         );
         resume_unwind(panic)

@@ -1,0 +1,75 @@
+//! Clients that keep a server busy: they ask, look, repeat, cancel and try again, and believe what they
+//! are told. Not here: what goes wrong meanwhile.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use fastrand::Rng;
+use tokio::time::sleep;
+
+use crate::ask::Ask;
+use crate::ledger::Ledger;
+use crate::talk::Talk;
+
+/// How long answers are, in words: a question asks for one of these.
+pub(crate) const WORDS: [usize; 4] = [3, 10, 40, 300];
+
+/// What one client does.
+pub(crate) struct Load {
+    /// Where it asks.
+    pub(crate) conversations: Vec<String>,
+    /// The most between two things that it does.
+    pub(crate) pause: Duration,
+}
+
+impl Load {
+    /// Goes on until it is stopped.
+    pub(crate) async fn go_on(self, server: impl Talk, ledger: Arc<Ledger>, mut chance: Rng) {
+        let most = u64::try_from(self.pause.as_micros()).unwrap();
+        loop {
+            sleep(Duration::from_micros(chance.u64(0..most))).await;
+            let known = ledger.any(&mut chance);
+            let (ask, reply) = match (chance.u8(..10), known) {
+                (0..5, _) | (_, None) => {
+                    let ask = self.question(&mut chance);
+                    ledger.sent(&ask);
+                    let brings = chance.bool();
+                    let reply = match chance.u8(..8) {
+                        0 => server.cancel(&ask, brings).await,
+                        _ => server.ask(&ask, chance.u64(..2)).await,
+                    };
+                    (ask, reply)
+                }
+                (5, Some(entry)) => {
+                    ledger.sent(&entry.ask);
+                    let reply = server.ask(&entry.ask, 0).await;
+                    (entry.ask, reply)
+                }
+                (6, Some(entry)) => {
+                    let reply = server.cancel(&entry.ask, false).await;
+                    (entry.ask, reply)
+                }
+                (7, Some(entry)) => {
+                    let again = entry.ask.retry(&mut chance);
+                    ledger.sent(&again);
+                    let reply = server.ask(&again, 0).await;
+                    (again, reply)
+                }
+                (_, Some(entry)) => {
+                    let reply = server.look_up(&entry.ask, chance.u64(..3)).await;
+                    (entry.ask, reply)
+                }
+            };
+            if let Some(reply) = reply {
+                ledger.told(&ask, reply.status, &reply.json);
+            }
+        }
+    }
+
+    fn question(&self, chance: &mut Rng) -> Ask {
+        let conversation = chance.choice(&self.conversations).unwrap();
+        let words = chance.choice(WORDS).unwrap();
+        let question = format!("What is {} — ß? In {words} words.", chance.u32(..));
+        Ask::new(chance, conversation, &question)
+    }
+}
