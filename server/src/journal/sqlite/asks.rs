@@ -120,7 +120,8 @@ fn fill_in(connection: &Connection, ask: &NewAsk) -> rusqlite::Result<()> {
 /// successor where that place is free.
 fn usable_retry_of(connection: &Connection, ask: &NewAsk) -> rusqlite::Result<Option<RequestId>> {
     let Some(retry_of) = ask.retry_of else { return Ok(None) };
-    let usable = is_own_settled(connection, ask, retry_of)?
+    let usable = retry_of != ask.key.request_id
+        && is_own_settled(connection, ask, retry_of)?
         && successor(connection, ask, retry_of)?.is_none();
     Ok(usable.then_some(retry_of))
 }
