@@ -30,7 +30,7 @@ pub use outcome::{
     Answer, Capture, CaptureReason, ContextItem, ContextKind, Failure, FailureCode, Finish, Format,
     Outcome, Receipt, Route, State, Status,
 };
-pub use owner::Owner;
+pub use owner::{Owner, OwnerError};
 pub use prefer::wait_preference;
 pub use problem::Problem;
 pub use question::{Question, QuestionError};

@@ -22,6 +22,8 @@ impl fmt::Display for OwnerError {
     }
 }
 
+impl std::error::Error for OwnerError {}
+
 impl Owner {
     /// The principal's part.
     pub fn principal(&self) -> &str {

@@ -20,6 +20,8 @@
 
 mod error;
 mod fingerprint;
+mod identity;
+pub mod in_memory;
 mod record;
 pub mod sqlite;
 #[cfg(test)]
@@ -31,6 +33,7 @@ use holdfast_protocol::{Conversation, ConversationId, Outcome, Owner, RequestId}
 
 pub use error::JournalError;
 pub use fingerprint::Fingerprint;
+pub use identity::Identity;
 pub use record::{
     Accept, Begin, CancelledUnheard, ConversationKey, Deadlines, Key, Mark, NewAsk, Partial,
     PrincipalId, Record, Start, Terms, Turn,

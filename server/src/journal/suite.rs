@@ -1,8 +1,12 @@
 //! What every backend must do: one suite, run on each of them.
 //!
-//! A backend's tests call [`every_case`] with a way to open a fresh store and one to open it again.
+//! A backend's tests call [`every_case`] with a way to make a fresh [`Store`].
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "tests")]
+
+mod edges;
+mod side_by_side;
+mod taking_over;
 
 use std::sync::Arc;
 
@@ -20,25 +24,66 @@ pub(super) trait Store {
     fn journal(&self) -> Arc<dyn Journal>;
     /// Closes it and opens it again.
     fn reopen(&mut self) -> impl Future<Output = ()>;
+    /// Ends it as a crash would and opens it again.
+    fn abandon_and_reopen(&mut self) -> impl Future<Output = ()>;
+    /// Opens it in another process, though the first has not ended: across a network nobody can be sure
+    /// that it has.
+    fn take_over(&self) -> Arc<dyn Journal>;
+    /// Panics unless what is stored obeys the store's own rules.
+    fn assert_sound(&self);
 }
 
 /// Runs every case, each on a fresh store.
 pub(super) async fn every_case<S: Store>(fresh: impl Fn() -> S) {
-    an_ask_is_accepted_once(&*fresh().journal()).await;
-    only_the_first_of_a_conversation_starts_at_once(&*fresh().journal()).await;
-    asks_begin_in_the_order_of_their_conversation(&*fresh().journal()).await;
-    nobody_elses_ask_is_found(&*fresh().journal()).await;
-    an_ask_is_repeated_by_one_other(&*fresh().journal()).await;
-    a_cancel_may_come_before_its_ask(&*fresh().journal()).await;
-    a_cancel_may_bring_its_ask_along(&*fresh().journal()).await;
-    partial_text_grows_and_may_be_written_twice(&*fresh().journal()).await;
-    a_settled_outcome_comes_back_whole_and_never_changes(&*fresh().journal()).await;
-    a_count_beyond_the_stores_numbers_does_not_keep_an_ask_from_settling(&*fresh().journal()).await;
-    a_run_may_be_put_back(&*fresh().journal()).await;
-    a_run_is_overdue_by_either_deadline_while_it_lasts(&*fresh().journal()).await;
-    history_is_what_has_text_and_no_successor(&*fresh().journal()).await;
-    a_conversation_comes_in_pages(&*fresh().journal()).await;
-    what_is_written_is_there_after_opening_again(fresh()).await;
+    macro_rules! with_a_journal {
+        ($($case:path),* $(,)?) => {$({
+            let store = fresh();
+            $case(&*store.journal()).await;
+            store.assert_sound();
+        })*};
+    }
+    macro_rules! with_a_store {
+        ($($case:path),* $(,)?) => {$({
+            let mut store = fresh();
+            $case(&mut store).await;
+            store.assert_sound();
+        })*};
+    }
+    with_a_journal!(
+        an_ask_is_accepted_once,
+        only_the_first_of_a_conversation_starts_at_once,
+        asks_begin_in_the_order_of_their_conversation,
+        nobody_elses_ask_is_found,
+        an_ask_is_repeated_by_one_other,
+        a_cancel_may_come_before_its_ask,
+        a_cancel_may_bring_its_ask_along,
+        partial_text_grows_and_may_be_written_twice,
+        a_settled_outcome_comes_back_whole_and_never_changes,
+        a_count_beyond_the_stores_numbers_does_not_keep_an_ask_from_settling,
+        a_run_may_be_put_back,
+        a_run_is_overdue_by_either_deadline_while_it_lasts,
+        history_is_what_has_text_and_no_successor,
+        a_conversation_comes_in_pages,
+        edges::nothing_happens_to_an_ask_that_is_not_there,
+        edges::nothing_happens_to_anybody_elses_ask,
+        edges::a_known_id_is_left_as_it_is,
+        edges::an_ask_does_not_repeat_itself_however_it_arrives,
+        edges::what_is_unsettled_comes_in_the_order_of_arrival,
+        edges::only_what_is_being_called_is_put_back,
+        edges::a_run_that_was_put_back_begins_with_empty_hands,
+        side_by_side::one_id_is_accepted_once_by_however_many,
+        side_by_side::every_ask_of_a_conversation_gets_a_place_of_its_own,
+        side_by_side::an_ask_has_one_successor_whoever_comes_first,
+        side_by_side::a_cancel_and_its_ask_may_cross,
+        side_by_side::one_end_is_everybodys,
+    );
+    with_a_store!(
+        what_is_written_is_there_after_opening_again,
+        taking_over::what_was_told_outlives_a_crash,
+        taking_over::whoever_was_taken_over_can_write_no_more,
+        taking_over::each_opening_takes_over_from_the_one_before,
+        taking_over::a_closed_journal_does_nothing_more,
+    );
 }
 
 pub(super) fn request_id(id: u128) -> RequestId {
@@ -91,6 +136,13 @@ fn settled(record: &Record, status: Status, text: Option<&str>) -> Outcome {
     outcome.state = None;
     outcome.settled_at = Some(Timestamp::from_millis(9_000));
     outcome.receipt = Some(Receipt { submissions: 1, ..Receipt::default() });
+    if matches!(status, Status::Failed | Status::Interrupted) {
+        outcome.error = Some(Failure {
+            code: FailureCode::Internal,
+            message: "It broke.".to_owned(),
+            retryable: true,
+        });
+    }
     outcome.answer = text.map(|text| Answer {
         text: text.to_owned(),
         bytes: text.len() as u64,
@@ -269,7 +321,7 @@ async fn partial_text_grows_and_may_be_written_twice(journal: &dyn Journal) {
 }
 
 async fn a_settled_outcome_comes_back_whole_and_never_changes(journal: &dyn Journal) {
-    let record = accept(journal, ask(journal, 1, 1)).await;
+    let record = accept(journal, NewAsk { start: Some(start()), ..ask(journal, 1, 1) }).await;
     let mut outcome = settled(&record, Status::Failed, None);
     outcome.answer = Some(Answer {
         format: Format::Markdown,
@@ -324,7 +376,7 @@ async fn a_count_beyond_the_stores_numbers_does_not_keep_an_ask_from_settling(
 ) {
     let record = accept(journal, ask(journal, 1, 1)).await;
     let mut outcome = settled(&record, Status::Completed, Some("a"));
-    let receipt = Receipt { input_tokens: Some(u64::MAX), ..Receipt::default() };
+    let receipt = Receipt { input_tokens: Some(u64::MAX), submissions: 1, ..Receipt::default() };
     outcome.receipt = Some(receipt);
     let stored = journal.settle(record.key(), outcome).await.unwrap();
     assert!(stored.receipt.unwrap().input_tokens.unwrap() > u64::from(u32::MAX));
@@ -421,7 +473,7 @@ async fn a_conversation_comes_in_pages(journal: &dyn Journal) {
     assert_eq!((whole.id, whole.title.as_str()), (conversation_id(1), "Question 1?"));
 }
 
-async fn what_is_written_is_there_after_opening_again<S: Store>(mut store: S) {
+async fn what_is_written_is_there_after_opening_again(store: &mut impl Store) {
     let journal = store.journal();
     let owner = journal.local_owner();
     let accepted = accept(&*journal, NewAsk { start: Some(start()), ..ask(&*journal, 1, 1) }).await;

@@ -21,6 +21,7 @@ mod fixtures;
 #[cfg(test)]
 mod tests;
 
+use std::fs::File;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -35,7 +36,9 @@ pub use self::check::{CheckError, Checked, check, check_file};
 pub use self::copy::CopyError;
 pub use self::drive::Drive;
 pub use self::open::{FILE, OpenError};
+pub use super::Identity;
 
+use self::connect::Place;
 use self::drive::Driven;
 use self::readers::Readers;
 use self::writer::{Command, Write, Writer, command};
@@ -44,23 +47,6 @@ use super::{
     PrincipalId, Record, Result, Start, Turn,
 };
 use crate::clock::Uptime;
-
-/// The opaque parts of an owner, used when an archive comes into being.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Identity {
-    /// Of the archive.
-    pub archive: String,
-    /// Of the principal that owns it.
-    pub principal: String,
-}
-
-impl Identity {
-    /// A fresh one: 122 random bits in each part.
-    pub fn random() -> Self {
-        let part = || uuid::Uuid::new_v4().simple().to_string();
-        Self { archive: part(), principal: part() }
-    }
-}
 
 /// How to open an archive.
 #[derive(Clone, Debug)]
@@ -98,19 +84,25 @@ impl SqliteJournal {
         let opened = open::open(&options.folder, options.vfs)?;
         let mut connection = opened.connection;
         let taken = take_over(&mut connection, &options.identity).map_err(store)?;
+        Self::driven(opened.place, connection, taken, opened.lock, options.drive)
+            .map_err(|source| OpenError::Folder { path: options.folder.clone(), source })
+    }
+
+    /// The journal of an archive that was taken over. The lock is held until its writer has ended.
+    fn driven(
+        place: Place,
+        connection: Connection,
+        taken: TakenOver,
+        lock: File,
+        drive: Drive,
+    ) -> std::io::Result<Self> {
         let TakenOver { epoch, group, local, owner } = taken;
-        let writer = Writer::new(opened.place.clone(), connection, epoch, group, opened.lock);
-        let driven = options
-            .drive
-            .start(writer)
-            .map_err(|source| OpenError::Folder { path: options.folder.clone(), source })?;
-        let Driven { commands, ended, abandoned } = driven;
-        let readers = Readers::start(opened.place, options.drive)
-            .map_err(|source| OpenError::Folder { path: options.folder.clone(), source })?;
+        let writer = Writer::new(place.clone(), connection, epoch, group, lock);
+        let Driven { commands, ended, abandoned } = drive.start(writer)?;
         Ok(Self {
             local,
             owner,
-            readers,
+            readers: Readers::start(place, drive)?,
             commands: Mutex::new(Some(commands)),
             ended: Mutex::new(Some(ended)),
             abandoned,

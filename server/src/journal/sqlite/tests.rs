@@ -41,6 +41,26 @@ impl Store for Folder {
         let options = options(self.path.path(), self.drive);
         self.journal = Arc::new(SqliteJournal::open(&options).unwrap());
     }
+
+    async fn abandon_and_reopen(&mut self) {
+        self.journal.abandon().await;
+        let options = options(self.path.path(), self.drive);
+        self.journal = Arc::new(SqliteJournal::open(&options).unwrap());
+    }
+
+    /// As if the lock had not held, as on some file systems across a network.
+    fn take_over(&self) -> Arc<dyn Journal> {
+        let place = place(self.path.path());
+        let mut connection = place.writer().unwrap();
+        let options = options(self.path.path(), self.drive);
+        let taken = take_over(&mut connection, &options.identity).unwrap();
+        let lock = tempfile::tempfile().unwrap();
+        Arc::new(SqliteJournal::driven(place, connection, taken, lock, self.drive).unwrap())
+    }
+
+    fn assert_sound(&self) {
+        assert_eq!(check(self.path.path(), None).unwrap().faults, [""; 0]);
+    }
 }
 
 #[tokio::test]
