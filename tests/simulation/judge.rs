@@ -37,6 +37,11 @@ impl World {
             }
             let outcome = Outcome { retried_by: None, ..outcome };
             let before = self.settled.entry(request_id).or_insert_with(|| outcome.clone());
+            if before.question.is_none() && outcome.question.is_some() {
+                // Cancelled before it arrived: now it has.
+                before.question.clone_from(&outcome.question);
+                (before.seq, before.retry_of) = (outcome.seq, outcome.retry_of);
+            }
             assert_eq!(*before, outcome, "what has settled never changes");
         }
     }

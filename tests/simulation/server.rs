@@ -1,12 +1,14 @@
-//! The real server without sockets: the router, the runs, and a journal on a simulated disk.
+//! The real server without sockets: the router, the runs, and a journal: most on a simulated disk,
+//! some in memory, as one that another machine keeps would be.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
 use holdfast::app::{App, Parts};
-use holdfast::journal::Journal;
-use holdfast::journal::sqlite::{Drive, Identity, OpenError, Options, SqliteJournal};
+use holdfast::journal::in_memory::{InMemory, Store};
+use holdfast::journal::sqlite::{Drive, OpenError, Options, SqliteJournal};
+use holdfast::journal::{Identity, Journal};
 use holdfast::runs::{Limits, Settings};
 use holdfast_tests::disk::{self, Disk, Loss};
 
@@ -31,16 +33,44 @@ pub(crate) enum Down {
     Stopped(Duration),
 }
 
+/// One world in so many has its journal in memory.
+const IN_MEMORY: u64 = 5;
+
+/// A journal that is open.
+enum Opened {
+    OnDisk(Arc<SqliteJournal>),
+    InMemory(Arc<InMemory>),
+}
+
+impl Opened {
+    fn journal(&self) -> Arc<dyn Journal> {
+        match self {
+            Self::OnDisk(journal) => Arc::clone(journal) as _,
+            Self::InMemory(journal) => Arc::clone(journal) as _,
+        }
+    }
+
+    async fn abandon(&self) {
+        match self {
+            Self::OnDisk(journal) => journal.abandon().await,
+            Self::InMemory(journal) => journal.abandon().await,
+        }
+    }
+}
+
 pub(crate) struct Server {
     pub(crate) disk: Disk,
+    /// In whose place this one keeps the journal.
+    memory: Option<Store>,
     model: Arc<Model>,
     clock: Clock,
-    up: Option<(App, Arc<SqliteJournal>)>,
+    up: Option<(App, Opened)>,
 }
 
 impl Server {
     pub(crate) async fn start(seed: u64, model: Arc<Model>, clock: Clock) -> Self {
-        let mut server = Self { disk: Disk::new(seed), model, clock, up: None };
+        let memory = seed.is_multiple_of(IN_MEMORY).then(|| Store::new(&identity()).unwrap());
+        let mut server = Self { disk: Disk::new(seed), memory, model, clock, up: None };
         server.come_up().expect("a fresh folder opens");
         server.ready().await;
         server
@@ -48,17 +78,20 @@ impl Server {
 
     /// Opens the same folder once more.
     pub(crate) fn come_up(&mut self) -> Result<(), OpenError> {
-        let journal = SqliteJournal::open(&Options {
-            folder: self.disk.folder().to_owned(),
-            drive: Drive::Task,
-            identity: Identity { archive: "a1".to_owned(), principal: "p1".to_owned() },
-            vfs: Some(disk::vfs()),
-        })?;
-        let journal = Arc::new(journal);
-        let mut parts =
-            Parts::new(journal.clone(), self.model.clone(), Arc::new(self.clock.clone()));
+        let opened = if let Some(store) = &self.memory {
+            Opened::InMemory(Arc::new(store.open()))
+        } else {
+            Opened::OnDisk(Arc::new(SqliteJournal::open(&Options {
+                folder: self.disk.folder().to_owned(),
+                drive: Drive::Task,
+                identity: identity(),
+                vfs: Some(disk::vfs()),
+            })?))
+        };
+        let clock = Arc::new(self.clock.clone());
+        let mut parts = Parts::new(opened.journal(), self.model.clone(), clock);
         parts.settings = Settings { limits: LIMITS, ..Settings::default() };
-        self.up = Some((App::start(parts), journal));
+        self.up = Some((App::start(parts), opened));
         Ok(())
     }
 
@@ -74,12 +107,12 @@ impl Server {
 
     /// The journal, past everything that may stand between.
     pub(crate) fn journal(&self) -> Option<Arc<dyn Journal>> {
-        self.up.as_ref().map(|(_, journal)| Arc::clone(journal) as _)
+        self.up.as_ref().map(|(_, opened)| opened.journal())
     }
 
     /// Ends it. Unless it is stopped, it ends where it is: what was not committed is gone.
     pub(crate) async fn go_down(&mut self, how: Down) {
-        let Some((app, journal)) = self.up.take() else { return };
+        let Some((app, opened)) = self.up.take() else { return };
         match how {
             Down::Killed => self.disk.crash(),
             Down::PowerLoss => drop(self.disk.lose_power(Loss::Chance)),
@@ -87,9 +120,13 @@ impl Server {
         }
         app.abort().await;
         if let Down::Stopped(_) = how {
-            journal.close().await;
+            opened.journal().close().await;
         } else {
-            journal.abandon().await;
+            opened.abandon().await;
         }
     }
+}
+
+fn identity() -> Identity {
+    Identity { archive: "a1".to_owned(), principal: "p1".to_owned() }
 }
