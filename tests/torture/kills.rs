@@ -16,13 +16,12 @@ use holdfast_tests::server::{Holdfast, Start, binary};
 use rusqlite::{Connection, OpenFlags};
 use serde_json::Value;
 use tempfile::TempDir;
-use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep};
 use uuid::Uuid;
 
 use crate::ask::id;
 use crate::ledger::Ledger;
-use crate::load::{Load, WORDS};
+use crate::load::{Clients, Load, WORDS};
 use crate::settings;
 use crate::talk::{Reply, Talk};
 
@@ -108,12 +107,9 @@ async fn live(seed: u64, kills: u64, tally: &mut Tally) {
     let mut holdfast = Start::with_mock(&mock).start().await;
     let server = Socket(holdfast.address());
     let ledger = Arc::new(Ledger::default());
-    let conversations: Vec<_> = (0..CONVERSATIONS).map(|_| id(&mut chance)).collect();
-    let mut clients = JoinSet::new();
-    for _ in 0..CLIENTS {
-        let load = Load { conversations: conversations.clone(), pause: Duration::from_millis(200) };
-        clients.spawn(load.go_on(server.clone(), Arc::clone(&ledger), chance.fork()));
-    }
+    let conversations = (0..CONVERSATIONS).map(|_| id(&mut chance)).collect();
+    let load = Load { conversations, pause: Duration::from_millis(200) };
+    let mut clients = Clients::start(&load, CLIENTS, &server, &ledger, &mut chance);
     let mut calling = BTreeMap::new();
     for _ in 0..kills {
         sleep(Duration::from_micros(chance.u64(0..400_000))).await;
@@ -139,11 +135,9 @@ async fn live(seed: u64, kills: u64, tally: &mut Tally) {
         tally.in_line += left.accepted;
         tally.unconfirmed += left.unconfirmed.len();
         calling.extend(left.calling);
-        if let Some(client) = clients.try_join_next() {
-            client.expect("a client was told what cannot be");
-        }
+        clients.complain();
     }
-    clients.shutdown().await;
+    clients.stop().await;
     reconcile(&server, &ledger, &mock, &calling, tally).await;
     holdfast.terminate();
     assert_eq!(holdfast.ended().await.code(), Some(0), "everything is archived");

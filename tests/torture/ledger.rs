@@ -31,24 +31,36 @@ impl Ledger {
         self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 
-    /// An ask is about to be sent, perhaps once more.
-    pub(crate) fn sent(&self, ask: &Ask) {
-        let entry = Entry { ask: ask.clone(), accepted: None, settled: None, turned_away: false };
-        self.entries().entry(ask.id().to_owned()).or_insert(entry).turned_away = false;
+    /// An ask is about to be sent, perhaps once more. Gives what is known of it before.
+    pub(crate) fn sent(&self, ask: &Ask) -> Entry {
+        let new = || Entry { ask: ask.clone(), accepted: None, settled: None, turned_away: false };
+        let mut entries = self.entries();
+        let entry = entries.entry(ask.id().to_owned()).or_insert_with(new);
+        entry.turned_away = false;
+        entry.clone()
     }
 
-    /// A reply to an ask, a lookup or a cancel. Says whether the ask has settled.
+    /// A reply to an ask, a lookup or a cancel that nothing else can have overtaken.
     ///
     /// # Panics
     /// If it does not fit what was said before.
-    pub(crate) fn told(&self, ask: &Ask, status: u16, reply: &Value) -> bool {
+    pub(crate) fn told(&self, ask: &Ask, status: u16, reply: &Value) {
+        self.told_since(&self.get(ask.id()), status, reply);
+    }
+
+    /// A reply to a request that was sent when no more was known than `before`: what others were told
+    /// since may be newer than this.
+    ///
+    /// # Panics
+    /// If it does not fit what was said before.
+    pub(crate) fn told_since(&self, before: &Entry, status: u16, reply: &Value) {
         let mut entries = self.entries();
-        let entry = entries.get_mut(ask.id()).unwrap();
+        let entry = entries.get_mut(before.ask.id()).unwrap();
         match status {
             200 | 202 if reply["state"] == "unknown" => {
-                assert!(entry.accepted.is_none(), "accepted, then unknown: {entry:#?}");
+                assert!(before.accepted.is_none(), "accepted, then unknown: {before:#?}");
             }
-            200 | 202 => entry.outcome(reply),
+            200 | 202 => entry.outcome(before, reply),
             503 => {
                 let waits = ["archive_unavailable", "shutting_down", "starting"];
                 let code = reply["code"].as_str().unwrap_or_default();
@@ -60,7 +72,6 @@ impl Ledger {
             409 => assert_eq!(reply["code"], "already_retried", "{reply}"),
             _ => panic!("{status} {reply} for {entry:#?}"),
         }
-        entry.settled.is_some()
     }
 
     /// Everything that is known.
@@ -80,7 +91,7 @@ impl Ledger {
 }
 
 impl Entry {
-    fn outcome(&mut self, outcome: &Value) {
+    fn outcome(&mut self, before: &Entry, outcome: &Value) {
         let ask = self.ask.body();
         for id in ["request_id", "conversation_id"] {
             assert_eq!(outcome[id], ask[id], "{outcome}");
@@ -90,13 +101,13 @@ impl Entry {
         }
         let first = self.accepted.get_or_insert_with(|| outcome.clone());
         // A cancel may have come first, which knows neither question nor place.
-        if first.get("seq").is_some() {
+        if first.get("seq").is_some() && outcome.get("seq").is_some() {
             for fixed in ["seq", "question", "asked_at", "retry_of"] {
                 assert_eq!(outcome.get(fixed), first.get(fixed), "{fixed}: {first} {outcome}");
             }
         }
         if outcome["status"] == "pending" {
-            assert!(self.settled.is_none(), "settled, then pending: {self:#?} {outcome}");
+            assert!(before.settled.is_none(), "settled, then pending: {before:#?} {outcome}");
             let states = ["accepted", "running", "archiving"];
             assert!(states.contains(&outcome["state"].as_str().unwrap_or_default()), "{outcome}");
             return;
@@ -104,9 +115,14 @@ impl Entry {
         let ends = ["completed", "failed", "cancelled", "interrupted"];
         assert!(ends.contains(&outcome["status"].as_str().unwrap_or_default()), "{outcome}");
         let told = frozen(outcome);
+        let has_question = |outcome: &Value| outcome.get("question").is_some();
         match &mut self.settled {
             // Its question may arrive after it.
-            Some(settled) if settled.get("question").is_none() => *settled = told,
+            Some(settled) if !has_question(settled) && has_question(&told) => *settled = told,
+            Some(settled) if has_question(settled) && !has_question(&told) => {
+                let known = before.settled.as_ref();
+                assert!(!known.is_some_and(has_question), "its question is gone: {outcome}");
+            }
             Some(settled) => assert_eq!(*settled, told, "a settled outcome never changes"),
             none => *none = Some(told),
         }

@@ -7,12 +7,11 @@ use std::time::Duration;
 
 use fastrand::Rng;
 use holdfast_tests::disk::{Loss, Survivors};
-use tokio::task::JoinSet;
 use tokio::time::sleep;
 
 use crate::ask::id;
 use crate::ledger::Ledger;
-use crate::load::Load;
+use crate::load::{Clients, Load};
 use crate::machine::Machine;
 use crate::settings;
 use crate::talk::Talk as _;
@@ -76,15 +75,13 @@ async fn live(seed: u64, tally: &mut Tally) {
     let mut chance = Rng::with_seed(seed);
     let mut machine = Machine::new(seed);
     let ledger = Arc::new(Ledger::default());
-    let conversations: Vec<_> = (0..CONVERSATIONS).map(|_| id(&mut chance)).collect();
+    let conversations = (0..CONVERSATIONS).map(|_| id(&mut chance)).collect();
+    let load = Load { conversations, pause: Duration::from_millis(60) };
     assert!(machine.start().await.unwrap());
     for _ in 0..EACH {
-        let mut clients = JoinSet::new();
-        for _ in 0..CLIENTS {
-            let conversations = conversations.clone();
-            let load = Load { conversations, pause: Duration::from_millis(60) };
-            clients.spawn(load.go_on(machine.client(), Arc::clone(&ledger), chance.fork()));
-        }
+        let server = machine.client();
+        let mut clients = Clients::start(&load, CLIENTS, &server, &ledger, &mut chance);
+        drop(server);
         let moment = [Moment::Midst, Moment::Midst, Moment::Any, Moment::Stopping];
         let moment = chance.choice(moment).unwrap();
         match moment {
@@ -92,6 +89,7 @@ async fn live(seed: u64, tally: &mut Tally) {
                 sleep(Duration::from_millis(chance.u64(0..300))).await;
                 machine.disk.go_down_after(chance.u64(0..80));
                 while !machine.disk.is_down() {
+                    clients.complain();
                     sleep(Duration::from_millis(1)).await;
                 }
                 // Everything fails now; what is said in the meantime must be true as well.
@@ -101,7 +99,7 @@ async fn live(seed: u64, tally: &mut Tally) {
                 sleep(Duration::from_micros(chance.u64(0..900_000))).await;
             }
         }
-        clients.shutdown().await;
+        clients.stop().await;
         if moment == Moment::Stopping {
             // It writes the log back, and deletes it.
             machine.disk.go_down_after(chance.u64(0..400));
