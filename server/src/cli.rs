@@ -128,8 +128,7 @@ impl Check {
             checked.map_err(|error| error.to_string())?;
         if faults.is_empty() {
             say(&format!(
-                "{}: sound, with {asks} asks ({unsettled} of them not settled) in {conversations} \
-                 conversations",
+                "{}: sound (asks: {asks}, not settled: {unsettled}, conversations: {conversations})",
                 path.display()
             ));
             return Ok(ExitCode::SUCCESS);
@@ -146,7 +145,7 @@ impl Backup {
         let folder = self.folder.path()?;
         let BackedUp { asks, bytes } =
             sqlite::backup(&folder, &self.file).map_err(|error| error.to_string())?;
-        say(&format!("{}: {asks} asks in {bytes} bytes", self.file.display()));
+        say(&format!("{}: backed up (asks: {asks}, bytes: {bytes})", self.file.display()));
         Ok(ExitCode::SUCCESS)
     }
 }

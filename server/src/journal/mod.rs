@@ -18,6 +18,8 @@
 //! of an earlier holder is [`JournalError::Stale`]. Nobody is notified of anything: whoever waits for
 //! what another process does asks again.
 
+#[cfg(test)]
+mod agreement;
 mod error;
 mod fingerprint;
 mod identity;

@@ -98,7 +98,7 @@ fn key(journal: &dyn Journal, id: u128) -> Key {
     Key::new(journal.local_principal(), request_id(id))
 }
 
-fn conversation(journal: &dyn Journal, id: u128) -> ConversationKey {
+pub(super) fn conversation(journal: &dyn Journal, id: u128) -> ConversationKey {
     ConversationKey::new(journal.local_principal(), conversation_id(id))
 }
 
@@ -130,7 +130,7 @@ async fn accept(journal: &dyn Journal, ask: NewAsk) -> Record {
     }
 }
 
-fn settled(record: &Record, status: Status, text: Option<&str>) -> Outcome {
+pub(super) fn settled(record: &Record, status: Status, text: Option<&str>) -> Outcome {
     let mut outcome = record.outcome.clone();
     outcome.status = status;
     outcome.state = None;
@@ -244,7 +244,7 @@ async fn an_ask_is_repeated_by_one_other(journal: &dyn Journal) {
     assert_eq!(accepted(retry(2, 1, 1)).await.unwrap(), Accept::Known(second), "the same again");
 }
 
-fn unheard(journal: &dyn Journal, id: u128, conversation: u128) -> CancelledUnheard {
+pub(super) fn unheard(journal: &dyn Journal, id: u128, conversation: u128) -> CancelledUnheard {
     let ids = (request_id(id), conversation_id(conversation));
     let mut outcome = Outcome::bare(ids.0, ids.1, Status::Cancelled, None);
     outcome.asked_at = Some(Timestamp::from_millis(5));

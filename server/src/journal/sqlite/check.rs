@@ -24,7 +24,7 @@ mod schema;
 #[cfg(test)]
 pub(super) mod tests;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -32,12 +32,11 @@ use rusqlite::{Connection, ErrorCode};
 use thiserror::Error;
 
 use self::rule::{Rule, Subject};
-use self::schema::Familiar;
 use super::connect::Place;
 use super::migrate::{APPLICATION_ID, VERSION};
 use super::open::FILE;
 
-/// Lines for one rule; what a single cause has spoilt a thousand times is counted from there on.
+/// Lines with one sentence; what a single cause has spoilt a thousand times is counted from there on.
 const LINES: usize = 100;
 
 /// What a check has seen.
@@ -188,15 +187,10 @@ fn walk(connection: &Connection, place: &Place) -> rusqlite::Result<Walked> {
     } else if version != i64::from(VERSION) {
         findings.add(format!("archive: its format is {version}, which no holdfast has written"));
     }
-    let familiar = schema::compare(connection, &mut findings)?;
+    let is_familiar = schema::compare(connection, &mut findings)?;
     let of_sqlite = findings.or_damage(|_| file::examine(connection))?.unwrap_or_default();
     let mut checked = Checked::default();
-    if familiar == Familiar::Whole {
-        for rule in file::INDEXES {
-            findings.or_damage(|findings| rule.examine(connection, findings))?;
-        }
-    }
-    if familiar >= Familiar::Tables {
+    if is_familiar {
         findings.or_damage(|findings| examine(connection, findings))?;
         let counted = findings.or_damage(|_| {
             Ok(Checked {
@@ -208,6 +202,10 @@ fn walk(connection: &Connection, place: &Place) -> rusqlite::Result<Walked> {
             })
         })?;
         checked = counted.unwrap_or_default();
+    } else {
+        // Rules would miss a column, or take for ever without an index.
+        findings
+            .add("archive: what it holds was not examined, for its schema is not the known one");
     }
     checked.faults = findings.with(of_sqlite);
     Ok(Walked::Checked(checked))
@@ -216,7 +214,7 @@ fn walk(connection: &Connection, place: &Place) -> rusqlite::Result<Walked> {
 /// Every family's rules. One that cannot be read does not keep the others from being looked at.
 fn examine(connection: &Connection, findings: &mut Findings) -> rusqlite::Result<()> {
     let known = findings.or_damage(|findings| archive::examine(connection, findings))?;
-    for rule in RULES.iter().copied().flatten() {
+    for rule in file::INDEXES.iter().chain(RULES.iter().copied().flatten()) {
         findings.or_damage(|findings| rule.examine(connection, findings))?;
     }
     findings.or_damage(|findings| conversations::examine_titles(connection, findings))?;
@@ -229,7 +227,7 @@ fn examine(connection: &Connection, findings: &mut Findings) -> rusqlite::Result
     Ok(())
 }
 
-/// The rules that are a query each.
+/// The rules that are a query each, beside those about the file.
 const RULES: &[&[Rule]] =
     &[conversations::RULES, asks::RULES, asks::RETRIES, outcomes::RULES, pieces::RULES];
 
@@ -245,30 +243,34 @@ struct OfSqlite {
 #[derive(Default)]
 struct Findings {
     faults: Vec<String>,
-    /// Tables about whose rows something was found.
-    tables: BTreeSet<&'static str>,
+    /// How many subjects each sentence was said of.
+    said: BTreeMap<(Subject, String), usize>,
     /// Asks about which something was found.
     asks: BTreeSet<Vec<u8>>,
+    /// Tables about whose rows something was found.
+    tables: BTreeSet<&'static str>,
 }
 
 impl Findings {
     /// A fault of the archive as a whole.
     fn add(&mut self, line: impl Into<String>) {
-        let line = line.into();
-        if !self.faults.contains(&line) {
-            self.faults.push(line);
-        }
+        self.faults.push(line.into());
     }
 
     /// A fault of a row.
     fn add_about(&mut self, subject: Subject, id: &[u8], says: &str) {
         self.note(subject, id);
-        self.add(format!("{} {}: {says}", subject.word(), identity(id)));
+        let said = self.said.entry((subject, says.to_owned())).or_default();
+        *said += 1;
+        if *said <= LINES {
+            self.faults.push(format!("{} {}: {says}", subject.word(), identity(id)));
+        }
     }
 
+    /// A row is faulty: nothing worse needs to be said of it.
     fn note(&mut self, subject: Subject, id: &[u8]) {
         self.tables.insert(subject.table());
-        if subject.is_ask() {
+        if subject == Subject::Ask {
             self.asks.insert(id.to_owned());
         }
     }
@@ -291,13 +293,17 @@ impl Findings {
 
     /// Together with what `SQLite` found, as far as nothing better is known.
     fn with(self, of_sqlite: Vec<OfSqlite>) -> Vec<String> {
-        let said = |table: &String| self.tables.contains(table.as_str());
+        let is_said = |table: &String| self.tables.contains(table.as_str());
         let mut lines: Vec<_> = of_sqlite
             .into_iter()
-            .filter(|fault| !fault.table.as_ref().is_some_and(said))
+            .filter(|fault| !fault.table.as_ref().is_some_and(is_said))
             .map(|fault| fault.line)
             .collect();
         lines.extend(self.faults);
+        for ((subject, says), count) in self.said.iter().filter(|(_, count)| **count > LINES) {
+            let more = count - LINES;
+            lines.push(format!("and {more} more like it: {} … {says}", subject.word()));
+        }
         lines
     }
 }

@@ -1,5 +1,7 @@
 //! Pieces of partial text: of asks that are being called, one after another, without a hole.
 
+use std::collections::BTreeSet;
+
 use rusqlite::Connection;
 
 use super::Findings;
@@ -39,19 +41,26 @@ pub(super) fn examine_texts(
     connection: &Connection,
     findings: &mut Findings,
 ) -> rusqlite::Result<()> {
+    let mut strays = false;
+    let mut faulty = BTreeSet::new();
     let mut statement = connection
         .prepare("SELECT a.request_id, p.text FROM pieces p LEFT JOIN asks a ON a.id = p.ask")?;
     let mut rows = statement.query(())?;
     while let Some(row) = rows.next()? {
         let ask = id(row.get_ref(0)?);
         if ask.is_empty() {
-            findings.tables.insert(Subject::Pieces.table());
-            findings.add(STRAY);
-        } else if str::from_utf8(row.get_ref(1)?.as_bytes().unwrap_or_default()).is_err() {
+            strays = true;
+        } else if str::from_utf8(row.get_ref(1)?.as_bytes().unwrap_or_default()).is_err()
+            && faulty.insert(ask.to_owned())
+        {
             findings.add_about(Subject::Pieces, ask, TEXT_SAYS);
             // So that the join of all pieces is not called unreadable as well.
             findings.note(Subject::Ask, ask);
         }
+    }
+    if strays {
+        findings.tables.insert(Subject::Pieces.table());
+        findings.add(STRAY);
     }
     Ok(())
 }

@@ -7,8 +7,8 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::super::rows::{self, COLUMNS};
+use super::Findings;
 use super::rule::{Subject, id};
-use super::{Findings, LINES};
 use crate::journal::Record;
 
 pub(super) const NO_QUESTION: &str = "its question is blank, too long, not trimmed, or holds NUL";
@@ -19,7 +19,6 @@ pub(super) const UNREADABLE: &str = "it cannot be read: ";
 
 /// Reads every ask.
 pub(super) fn examine(connection: &Connection, findings: &mut Findings) -> rusqlite::Result<()> {
-    let mut unreadable = 0;
     each(connection, COLUMNS, |row| {
         let ask = id(row.get_ref(1)?);
         match rows::record(row) {
@@ -32,17 +31,11 @@ pub(super) fn examine(connection: &Connection, findings: &mut Findings) -> rusql
             Err(_) if findings.asks.contains(ask) => {}
             Err(error) => {
                 let column = column(row, &error).ok_or(error)?;
-                unreadable += 1;
-                if unreadable <= LINES {
-                    findings.add_about(Subject::Ask, ask, &format!("{UNREADABLE}{column}"));
-                }
+                findings.add_about(Subject::Ask, ask, &format!("{UNREADABLE}{column}"));
             }
         }
         Ok(())
     })?;
-    if unreadable > LINES {
-        findings.add(format!("and {} more asks that cannot be read", unreadable - LINES));
-    }
     each(connection, WORDS, |row| {
         word::<Status>(row, 1, findings)?;
         word::<Finish>(row, 2, findings)?;

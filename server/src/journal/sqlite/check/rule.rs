@@ -3,10 +3,10 @@
 use rusqlite::Connection;
 use rusqlite::types::ValueRef;
 
-use super::{Findings, LINES};
+use super::Findings;
 
 /// What a rule is about.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Subject {
     Ask,
     /// An ask, by what is kept of its partial text.
@@ -29,10 +29,6 @@ impl Subject {
             Self::Conversation => "conversations",
         }
     }
-
-    pub(super) const fn is_ask(self) -> bool {
-        matches!(self, Self::Ask)
-    }
 }
 
 /// A rule of the archive.
@@ -54,19 +50,8 @@ impl Rule {
     ) -> rusqlite::Result<()> {
         let mut statement = connection.prepare(self.finds)?;
         let mut rows = statement.query(())?;
-        let mut found = 0_usize;
         while let Some(row) = rows.next()? {
-            let id = id(row.get_ref(0)?);
-            found += 1;
-            if found <= LINES {
-                findings.add_about(self.of, id, self.says);
-            } else {
-                findings.note(self.of, id);
-            }
-        }
-        if found > LINES {
-            let more = found - LINES;
-            findings.add(format!("and {more} more like it: {} … {}", self.of.word(), self.says));
+            findings.add_about(self.of, id(row.get_ref(0)?), self.says);
         }
         Ok(())
     }

@@ -10,27 +10,14 @@ use super::{Findings, printable};
 /// What `SQLite` says of each table and index: its kind, and how it was made.
 type Schema = BTreeMap<String, (String, Option<String>)>;
 
-/// How far the schema can be relied on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Familiar {
-    /// Not every table is as it should be: no rule can be trusted to find its columns.
-    No,
-    /// Every table is, though not every index.
-    Tables,
-    /// Everything is there.
-    Whole,
-}
-
-/// Compares the schema with that of a new archive.
-pub(super) fn compare(
-    connection: &Connection,
-    findings: &mut Findings,
-) -> rusqlite::Result<Familiar> {
+/// Compares the schema with that of a new archive. Returns whether all of that is there; what is there
+/// beside it harms no rule.
+pub(super) fn compare(connection: &Connection, findings: &mut Findings) -> rusqlite::Result<bool> {
     let mut fresh = Connection::open_in_memory()?;
     migrate(&mut fresh)?;
     let expected = read(&fresh)?;
     let found = read(connection)?;
-    let mut familiar = Familiar::Whole;
+    let mut is_familiar = true;
     for (name, made) in &expected {
         let (kind, _) = made;
         let says = match found.get(name) {
@@ -38,8 +25,7 @@ pub(super) fn compare(
             Some(_) => "is not as this version makes it",
             None => "is missing",
         };
-        let table = kind == "table";
-        familiar = familiar.min(if table { Familiar::No } else { Familiar::Tables });
+        is_familiar = false;
         findings.add(format!("archive: {kind} {name} {says}"));
     }
     for (name, (kind, _)) in found.iter().filter(|(name, _)| !expected.contains_key(*name)) {
@@ -49,7 +35,7 @@ pub(super) fn compare(
             findings.add(printable(&line));
         }
     }
-    Ok(familiar)
+    Ok(is_familiar)
 }
 
 fn read(connection: &Connection) -> rusqlite::Result<Schema> {
