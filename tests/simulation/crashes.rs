@@ -9,7 +9,7 @@ use axum::Router;
 use axum::body::Body;
 use axum::http::{Request, header};
 use holdfast::app::{App, Parts};
-use holdfast::journal::sqlite::{Drive, Identity, Options, SqliteJournal};
+use holdfast::journal::sqlite::{self, Drive, Identity, Options, SqliteJournal};
 use holdfast_protocol::{AskBody, ConversationId, Outcome, RequestId, Status};
 use holdfast_tests::disk::{self, Disk, Loss};
 use http_body_util::BodyExt as _;
@@ -192,6 +192,8 @@ async fn play(at: At, how: How) -> bool {
     let context = || format!("{at:?} {how:?}: {told:?}");
     let Machine { app, journal } = start(&disk, &calls, &Steps::until(0)).unwrap();
     app.ready().await;
+    let checked = sqlite::check(disk.folder(), Some(disk::vfs())).unwrap();
+    assert_eq!(checked.faults, Vec::<String>::new(), "{}", context());
     let router = app.router();
     for ask in cast() {
         let id = ask.request_id;

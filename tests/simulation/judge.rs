@@ -47,6 +47,7 @@ impl World {
     }
 
     pub(crate) async fn judge(&mut self) {
+        assert_eq!(self.server.faults(), Vec::<String>::new(), "the archive is sound");
         let accepted = self.accepted.clone();
         self.tally.accepted = accepted.len() as u64;
         for (request_id, conversation_id) in self.asked.clone() {

@@ -7,7 +7,7 @@ use std::time::Duration;
 use axum::Router;
 use holdfast::app::{App, Parts};
 use holdfast::journal::in_memory::{InMemory, Store};
-use holdfast::journal::sqlite::{Drive, OpenError, Options, SqliteJournal};
+use holdfast::journal::sqlite::{self, Drive, OpenError, Options, SqliteJournal};
 use holdfast::journal::{Identity, Journal};
 use holdfast::runs::{Limits, Settings};
 use holdfast_tests::disk::{self, Disk, Loss};
@@ -108,6 +108,14 @@ impl Server {
     /// The journal, past everything that may stand between.
     pub(crate) fn journal(&self) -> Option<Arc<dyn Journal>> {
         self.up.as_ref().map(|(_, opened)| opened.journal())
+    }
+
+    /// What `holdfast check` finds wrong with the archive.
+    pub(crate) fn faults(&self) -> Vec<String> {
+        if self.memory.is_some() {
+            return Vec::new();
+        }
+        sqlite::check(self.disk.folder(), Some(disk::vfs())).expect("it can be checked").faults
     }
 
     /// Ends it. Unless it is stopped, it ends where it is: what was not committed is gone.
