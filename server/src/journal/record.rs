@@ -99,7 +99,7 @@ pub enum Mark {
     /// Durable; its run has not begun.
     Accepted,
     /// As accepted, but a crash came before whoever handed it in can have been told so, or its commit
-    /// was said to have failed. It attaches, and is never run unasked.
+    /// was said to have failed. It attaches, and is not run unasked.
     Unconfirmed,
     /// Its run has begun: a provider may have been called.
     Calling {

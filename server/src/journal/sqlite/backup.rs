@@ -144,17 +144,24 @@ fn is_foreign(error: &rusqlite::Error) -> bool {
 }
 
 /// Makes a backup of a copy in this format. What waits in it counts as never confirmed: no group of
-/// writes was told of before the first one.
+/// writes was told of before the first one. A run that cannot be billed, and would be repeated after a
+/// crash, waits again: whoever opens the backup may have another provider.
 fn mark(copy: &Connection, version: i32) -> rusqlite::Result<()> {
     copy.execute_batch(if version > 1 {
-        "UPDATE archive SET is_backup = 1, confirmed = -1"
+        "DELETE FROM pieces WHERE ask IN
+             (SELECT id FROM asks WHERE state = 'calling' AND NOT billable);
+         UPDATE asks SET state = 'accepted', epoch = NULL, silent_until = NULL, run_until = NULL
+         WHERE state = 'calling' AND NOT billable;
+         UPDATE archive SET is_backup = 1, confirmed = -1"
     } else {
         // The first format knew no backups, so that all of this is done at once.
         "UPDATE archive SET id = id || '-v1';
+         DELETE FROM pieces WHERE ask IN
+             (SELECT id FROM asks WHERE state = 'calling' AND NOT billable);
          UPDATE asks SET state = 'settled', status = 'interrupted', settled_at = asked_at,
              error_code = 'server_restarted', error_retryable = TRUE, provider_calls = 0,
              error_message = 'Holdfast went back to a backup, so this was not sent from there.'
-         WHERE state = 'accepted'"
+         WHERE state = 'accepted' OR state = 'calling' AND NOT billable"
     })
 }
 

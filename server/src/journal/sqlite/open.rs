@@ -62,6 +62,13 @@ pub enum OpenError {
         /// Why.
         source: CopyError,
     },
+    /// A backup or a check holds on to what the last process left in the log.
+    #[error(
+        "the archive in {} is being read, as holdfast backup and holdfast check do; start again when \
+         that has ended",
+        .0.display()
+    )]
+    BeingRead(PathBuf),
     /// SQLite is too old.
     #[error("this binary was linked with SQLite {0}, which can lose what it has committed")]
     OldSqlite(&'static str),
@@ -96,6 +103,11 @@ pub(super) fn open(folder: &Path, vfs: Option<&'static str>) -> Result<Opened, O
     create_private(file).map_err(|source| OpenError::Folder { path: file.clone(), source })?;
     let store = |source| OpenError::Store { folder: folder.to_owned(), source };
     let mut connection = place.writer().map_err(store)?;
+    // The header may not have it yet: a migration stands in the log first.
+    let found = connection.query_row("PRAGMA user_version", (), |row| row.get(0)).map_err(store)?;
+    if found > VERSION {
+        return Err(OpenError::Newer { folder: folder.to_owned(), found });
+    }
     // A simulated disk has no place for one, and nobody who would go back to it.
     if vfs.is_none() {
         before_migration(&connection, file)
@@ -105,7 +117,12 @@ pub(super) fn open(folder: &Path, vfs: Option<&'static str>) -> Result<Opened, O
     // What the last process left in the log may never have reached the disk, though it can be read: a
     // sync that failed leaves it so. Nothing may be appended to it before it is safe elsewhere. This
     // also brings the version into the file's header, where `inspect` finds it.
-    connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", (), |_| Ok(())).map_err(store)?;
+    let is_read = connection
+        .query_row("PRAGMA wal_checkpoint(TRUNCATE)", (), |row| row.get(0))
+        .map_err(store)?;
+    if is_read {
+        return Err(OpenError::BeingRead(folder.to_owned()));
+    }
     Ok(Opened { connection, lock, place })
 }
 

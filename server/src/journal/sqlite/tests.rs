@@ -153,6 +153,33 @@ async fn a_newer_archive_is_refused_untouched() {
 }
 
 #[tokio::test]
+async fn a_newer_archive_is_refused_also_where_only_its_log_says_so() {
+    let store = Folder::new(Drive::Task);
+    store.journal.close().await;
+    // As a newer process leaves it that is killed in its first start.
+    let newer = place(store.path.path()).writer().unwrap();
+    newer.execute_batch("PRAGMA user_version = 999").unwrap();
+    let sentence = refusal(store.path.path());
+    assert!(sentence.contains("written by a newer holdfast (format 999"), "{sentence}");
+}
+
+#[tokio::test]
+async fn nothing_is_appended_to_a_log_that_cannot_be_put_away_first() {
+    let store = Folder::new(Drive::Task);
+    let reader = place(store.path.path()).reader().unwrap();
+    let snapshot = reader.unchecked_transaction().unwrap();
+    let count = |sql| snapshot.query_row(sql, (), |row| row.get::<_, i64>(0)).unwrap();
+    assert_eq!(count("SELECT count(*) FROM asks"), 0);
+    store.journal.accept(ask(&*store.journal, 1, 1)).await.unwrap();
+    store.journal.close().await;
+    let sentence = refusal(store.path.path());
+    assert!(sentence.contains("is being read"), "{sentence}");
+    drop(snapshot);
+    drop(reader);
+    SqliteJournal::open(&options(store.path.path(), Drive::Task)).unwrap();
+}
+
+#[tokio::test]
 async fn an_unusable_folder_is_refused_in_a_sentence() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("file");

@@ -10,7 +10,7 @@
 //! *Architecture invariant:* no ask that waits is said to be accepted before a second durable commit
 //! says that its group was confirmed: the next group's, or one of its own where nothing else is to be
 //! written. So what a crash leaves of a commit that was said to have failed can be told apart, and is
-//! never run unasked.
+//! never run unasked, save where running it costs nothing.
 //!
 //! *Architecture invariant:* every commit is synced. One that was not would lie in the log before the
 //! next, and a disk whose sync fails may lose it there, and all that comes after it.

@@ -9,8 +9,8 @@ use tempfile::TempDir;
 use super::super::check::tests::{force, legal};
 use super::super::{Identity, Options, SqliteJournal, check};
 use super::*;
-use crate::journal::suite::{ask, request_id};
-use crate::journal::{Journal, Key, Mark, Record};
+use crate::journal::suite::{ask, request_id, start};
+use crate::journal::{Journal, Key, Mark, NewAsk, Partial, Record, Start};
 
 /// An archive with one of each kind of ask.
 async fn archive() -> TempDir {
@@ -111,6 +111,25 @@ async fn what_waits_in_a_backup_was_never_confirmed_to_anybody() {
 
     let original = SqliteJournal::open(&legal::options(folder.path())).unwrap();
     assert_eq!(found(&original, legal::QUEUED).await.mark, Mark::Accepted);
+}
+
+#[tokio::test]
+async fn a_run_that_cannot_be_billed_is_not_repeated_from_a_backup() {
+    let folder = archive().await;
+    let original = SqliteJournal::open(&legal::options(folder.path())).unwrap();
+    let start = Start { provider: "notes".to_owned(), billable: false, ..start() };
+    let calling = NewAsk { start: Some(start), ..ask(&original, 50, 50) };
+    let key = calling.key;
+    original.accept(calling).await.unwrap();
+    let partial = Partial { text: "half".to_owned(), ..Partial::default() };
+    original.append(key, partial).await.unwrap();
+    let to = folder.path().join("backup");
+    backup(folder.path(), &to).unwrap();
+    let (_folder, restored) = restore(&to, "a2");
+    let record = found(&restored, 50).await;
+    // Whoever opened it may have another provider by now.
+    assert_eq!((record.mark, record.outcome.answer), (Mark::Unconfirmed, None));
+    assert_eq!(found(&original, 50).await.mark, Mark::Calling { billable: false });
 }
 
 #[tokio::test]
