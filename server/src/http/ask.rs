@@ -26,7 +26,7 @@ pub(super) async fn submit(
     let submission = Submission::new(caller.principal, &body, language)
         .ok_or_else(|| Fault::new(Code::InvalidField, "`question`: is none."))?;
     let outcome = site.0.runs.submit(submission, begun.until(wait.or(ASK_WAIT_SECONDS))).await?;
-    Ok(Answered { outcome, wait, located: true })
+    Ok(Answered { found: outcome.into(), wait, located: true })
 }
 
 /// `Idempotency-Key`, plain or quoted as its draft has it, can only repeat the ask's own id.

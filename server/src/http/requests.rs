@@ -31,11 +31,16 @@ pub(super) async fn look_up(
     let conversation_id = query.conversation_id()?;
     let after = query.after()?;
     let key = Key::new(caller.principal, request_id);
-    let mut outcome = site.0.runs.look_up(key, conversation_id, begun.until(wait.or(0))).await?;
-    if let Some(after) = after {
-        page(&mut outcome, after);
-    }
-    Ok(Answered { outcome, wait, located: false })
+    let until = begun.until(wait.or(0));
+    let found = match after {
+        None => site.0.runs.look_up_whole(key, conversation_id, until).await?,
+        Some(after) => {
+            let mut outcome = site.0.runs.look_up(key, conversation_id, until).await?;
+            page(&mut outcome, after);
+            outcome.into()
+        }
+    };
+    Ok(Answered { found, wait, located: false })
 }
 
 /// The body may carry the ask's own, so it may be as large.
@@ -50,5 +55,5 @@ pub(super) async fn cancel(
     let cancellation = Cancellation::new(caller.principal, request_id, &body);
     let outcome = site.0.runs.cancel(cancellation, begun.until(CANCEL)).await?;
     // A wish to wait is not heard here, and so not confirmed.
-    Ok(Answered { outcome, wait: Wait::default(), located: false })
+    Ok(Answered { found: outcome.into(), wait: Wait::default(), located: false })
 }

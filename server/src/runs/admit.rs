@@ -4,7 +4,7 @@ use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
 use futures_util::FutureExt as _;
-use holdfast_protocol::State;
+use holdfast_protocol::{RequestId, State};
 
 use super::classify::{Verdict, verdict};
 use super::end::End;
@@ -12,7 +12,9 @@ use super::line::Place;
 use super::live::Live;
 use super::slots::Slot;
 use super::{Cancellation, Phase, Refusal, Runs, Submission};
-use crate::journal::{Accept, CancelledUnheard, JournalError, Mark, Record, Start};
+use crate::journal::{
+    Accept, CancelledUnheard, JournalError, Key, Mark, PrincipalId, Record, Start,
+};
 
 /// How far towards its run an unsettled ask is.
 pub(super) enum Standing {
@@ -92,6 +94,7 @@ impl Runs {
 
     async fn admission(&self, submission: Submission) -> Result<(Record, Standing), Refusal> {
         let journal = &self.0.journal;
+        let principal = submission.key.principal;
         let known = journal.find(submission.key).await?;
         match &known {
             Some(known) if !known.lacks_question() => return self.taken_up(known.clone()).await,
@@ -106,8 +109,11 @@ impl Runs {
         // again, and a commit of its own for the mark would cost more than many such runs.
         let is_marked = slot.is_some() || self.0.provider.is_in_process();
         let start = is_marked.then(|| self.mark());
+        let repeated = submission.retry_of;
         let ask = submission.arriving(self.0.clock.now(), start);
-        match (journal.accept(ask).await, known) {
+        let accepted = journal.accept(ask).await;
+        self.forget(principal, repeated);
+        match (accepted, known) {
             (Ok(Accept::New(mut record)), _) if matches!(record.mark, Mark::Calling { .. }) => {
                 let Some(slot) = slot else {
                     record.outcome.state = Some(State::Accepted);
@@ -131,12 +137,22 @@ impl Runs {
             return Ok(self.taken_up(known).await?.0);
         }
         let now = self.0.clock.now();
+        let repeated = cancellation.ask.as_ref().and_then(|ask| ask.retry_of);
         let cancelled = CancelledUnheard {
             principal: key.principal,
             outcome: End::cancelled_unheard(key.request_id, cancellation.conversation_id, now),
             ask: cancellation.ask.map(|ask| ask.arriving(now, None)),
         };
-        Ok(self.0.journal.cancel_unheard(cancelled).await?)
+        let record = self.0.journal.cancel_unheard(cancelled).await;
+        self.forget(key.principal, repeated);
+        Ok(record?)
+    }
+
+    /// An ask that is repeated has a successor from now on, perhaps: a failed write proves nothing.
+    fn forget(&self, principal: PrincipalId, repeated: Option<RequestId>) {
+        if let Some(request_id) = repeated {
+            self.0.settled.forget(Key::new(principal, request_id));
+        }
     }
 
     /// A known ask that nobody has under way. It has settled; should it not have, it is treated as

@@ -22,12 +22,14 @@ mod line;
 mod live;
 mod registry;
 mod settle;
+mod settled;
 mod slots;
 mod submission;
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use bytes::Bytes;
 use holdfast_protocol::{Conversation, ConversationId, Outcome};
 use thiserror::Error;
 use tokio::sync::watch;
@@ -39,6 +41,7 @@ pub use submission::{Cancellation, Submission};
 
 use self::live::{Live, Stop};
 use self::registry::{Claim, Registry};
+use self::settled::Settled;
 use self::slots::Slots;
 use crate::clock::Clock;
 use crate::journal::{ConversationKey, Journal, JournalError, Key};
@@ -68,6 +71,21 @@ pub struct Settings {
 impl Default for Settings {
     fn default() -> Self {
         Self { side_by_side: 8, limits: Limits::default() }
+    }
+}
+
+/// What a lookup finds.
+#[derive(Clone, Debug)]
+pub enum Found {
+    /// An outcome as it stands.
+    Outcome(Box<Outcome>),
+    /// The JSON of an outcome that has settled.
+    Settled(Bytes),
+}
+
+impl From<Outcome> for Found {
+    fn from(outcome: Outcome) -> Self {
+        Self::Outcome(Box::new(outcome))
     }
 }
 
@@ -117,6 +135,7 @@ struct Inner {
     clock: Arc<dyn Clock>,
     settings: Settings,
     registry: Registry,
+    settled: Settled,
     slots: Slots,
     phase: watch::Sender<Phase>,
     tasks: Mutex<JoinSet<()>>,
@@ -138,6 +157,7 @@ impl Runs {
             slots: Slots::new(settings.side_by_side, phase.subscribe()),
             settings,
             registry: Registry::default(),
+            settled: Settled::default(),
             phase,
             tasks: Mutex::default(),
         }))
@@ -188,6 +208,23 @@ impl Runs {
             }
             return Ok(self.wait(&live, until).await);
         }
+    }
+
+    /// What became of an ask, as [`Runs::look_up`] says it, ready to be sent where it is known to
+    /// change no more.
+    pub async fn look_up_whole(
+        &self,
+        key: Key,
+        conversation_id: ConversationId,
+        until: Until,
+    ) -> Result<Found, Refusal> {
+        if let Some(json) = self.0.settled.get(key, conversation_id) {
+            return Ok(Found::Settled(json));
+        }
+        let now = self.0.settled.now();
+        let outcome = self.look_up(key, conversation_id, until).await?;
+        let kept = self.0.settled.keep(key, &outcome, now);
+        Ok(kept.map_or_else(|| outcome.into(), Found::Settled))
     }
 
     /// What became of an ask, waiting for its end. Never starts or changes anything.

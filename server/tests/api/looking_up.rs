@@ -1,5 +1,7 @@
 //! `GET api/v1/requests/{request_id}`.
 
+use std::sync::atomic::Ordering;
+
 use serde_json::json;
 
 use crate::support::{ask, ask_in, id, spawn};
@@ -158,4 +160,42 @@ async fn a_lookup_changes_nothing() {
     server.look_up(&body, 0).await.outcome(200, "completed");
     assert_eq!(server.look_up(&body, 0).await.outcome(200, "completed"), first);
     assert_eq!(server.provider.calls().len(), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_settled_outcome_gets_its_successor_however_often_it_was_looked_up() {
+    let server = spawn().await;
+    server.ask(&ask(1, "Why?"), 20).await.outcome(200, "completed");
+    for _ in 0..2 {
+        let outcome = server.look_up(&ask(1, ""), 0).await.outcome(200, "completed");
+        assert_eq!(outcome.get("retried_by"), None);
+    }
+    let mut again = ask(2, "Why?");
+    again["retry_of"] = json!(id(1));
+    server.ask(&again, 20).await.outcome(200, "completed");
+    let outcome = server.look_up(&ask(1, ""), 0).await.outcome(200, "completed");
+    assert_eq!(outcome["retried_by"], json!(id(2)));
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_ask_that_was_cancelled_first_gets_its_question_however_often_it_was_looked_up() {
+    let server = spawn().await;
+    server.cancel(&ask(1, "")).await.outcome(200, "cancelled");
+    for _ in 0..2 {
+        let outcome = server.look_up(&ask(1, ""), 0).await.outcome(200, "cancelled");
+        assert_eq!(outcome.get("question"), None);
+    }
+    server.ask(&ask(1, "Why?"), 20).await.outcome(200, "cancelled");
+    let outcome = server.look_up(&ask(1, ""), 0).await.outcome(200, "cancelled");
+    assert_eq!(outcome["question"], "Why?");
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_was_looked_up_lately_needs_no_archive() {
+    let server = spawn().await;
+    server.ask(&ask(1, "Why?"), 20).await.outcome(200, "completed");
+    let outcome = server.look_up(&ask(1, ""), 0).await.outcome(200, "completed");
+    server.journal.no_reads.store(true, Ordering::Relaxed);
+    assert_eq!(server.look_up(&ask(1, ""), 0).await.outcome(200, "completed"), outcome);
+    server.look_up_after(&ask(1, ""), 0, "&after=0").await.problem(503, "archive_unavailable");
 }
