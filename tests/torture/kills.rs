@@ -16,7 +16,7 @@ use holdfast_tests::server::{Holdfast, Start, binary};
 use rusqlite::{Connection, OpenFlags};
 use serde_json::Value;
 use tempfile::TempDir;
-use tokio::time::{Instant, sleep};
+use tokio::time::sleep;
 use uuid::Uuid;
 
 use crate::ask::id;
@@ -31,8 +31,6 @@ const KILLS: u64 = 50;
 const EACH: u64 = 50;
 const CLIENTS: usize = 32;
 const CONVERSATIONS: usize = 24;
-/// How long what is left may take to end in peace.
-const PEACE: Duration = Duration::from_mins(2);
 
 /// A connection for each request, to whoever listens there.
 #[derive(Clone)]
@@ -204,14 +202,9 @@ async fn reconcile(
     tally: &mut Tally,
 ) {
     let mut calls = BTreeMap::<String, u64>::new();
-    let deadline = Instant::now() + PEACE;
     for entry in ledger.all() {
         let id = entry.ask.id();
-        let mut reply = server.look_up(&entry.ask, 20).await.expect("it is up");
-        while reply.json["status"] == "pending" && reply.json["state"] != "unknown" {
-            assert!(Instant::now() < deadline, "nobody runs {}", reply.json);
-            reply = server.look_up(&entry.ask, 20).await.expect("it is up");
-        }
+        let reply = server.look_up_at_last(&entry.ask).await;
         ledger.told(&entry.ask, reply.status, &reply.json);
         tally.asks += 1;
         tally.accepted += u64::from(entry.accepted.is_some());

@@ -138,10 +138,7 @@ async fn live(seed: u64, tally: &mut Tally) {
 async fn reconcile(machine: &Machine, ledger: &Ledger, tally: &mut Tally) {
     let client = machine.client();
     for entry in ledger.all() {
-        let mut reply = client.look_up(&entry.ask, 25).await.unwrap();
-        while reply.json["status"] == "pending" && reply.json["state"] != "unknown" {
-            reply = client.look_up(&entry.ask, 25).await.unwrap();
-        }
+        let reply = client.look_up_at_last(&entry.ask).await;
         ledger.told(&entry.ask, reply.status, &reply.json);
         let id = entry.ask.id();
         let calls = machine.model.calls_of(id);
