@@ -1,13 +1,17 @@
 //! Between rows and values.
 
+use std::borrow::Cow;
+use std::error::Error;
+use std::str::FromStr;
+
 use holdfast_protocol::{
-    Answer, Capture, ContextItem, ConversationId, Failure, Format, Outcome, Receipt, RequestId,
-    State, Status, Timestamp,
+    Answer, ContextItem, ConversationId, Failure, Format, Outcome, Receipt, RequestId, State,
+    Status, Timestamp, UnknownWord,
 };
 use rusqlite::types::{FromSql, Type};
 use rusqlite::{Row, ToSql};
-use serde::Serialize;
-use serde::de::DeserializeOwned;
+use serde::de::Error as _;
+use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use crate::clock::Uptime;
@@ -62,24 +66,52 @@ impl Columns<'_> {
         Ok(self.next::<Option<u64>>()?.map(Timestamp::from_millis))
     }
 
-    /// A word of the protocol.
-    fn word<T: DeserializeOwned>(&mut self) -> rusqlite::Result<Option<T>> {
-        let at = self.at;
-        let word = self.next::<Option<String>>()?.map(serde_json::Value::String);
-        word.map(serde_json::from_value).transpose().map_err(|error| unreadable(at, error))
+    /// A text as it lies in the row.
+    fn text(&mut self) -> rusqlite::Result<Option<&str>> {
+        let value = self.row.get_ref(self.at)?.as_str_or_null()?;
+        self.at += 1;
+        Ok(value)
     }
 
-    fn json<T: DeserializeOwned>(&mut self) -> rusqlite::Result<Option<T>> {
+    /// A word of the protocol.
+    fn word<T: FromStr<Err = UnknownWord>>(&mut self) -> rusqlite::Result<Option<T>> {
         let at = self.at;
-        let text = self.next::<Option<String>>()?;
-        text.map(|text| serde_json::from_str(&text))
-            .transpose()
-            .map_err(|error| unreadable(at, error))
+        let word = self.text()?.map(str::parse).transpose();
+        word.map_err(|error: UnknownWord| unreadable(at, error.to_string()))
+    }
+
+    fn json<T>(
+        &mut self,
+        read: impl FnOnce(&str) -> serde_json::Result<T>,
+    ) -> rusqlite::Result<Option<T>> {
+        let at = self.at;
+        self.text()?.map(read).transpose().map_err(|error| unreadable(at, error))
     }
 }
 
-fn unreadable(at: usize, error: serde_json::Error) -> rusqlite::Error {
-    rusqlite::Error::FromSqlConversionFailure(at, Type::Text, Box::new(error))
+/// One item of a context as it is stored. The protocol's own reader is made to be small, for the
+/// page; a long conversation has thousands of these.
+#[derive(Deserialize)]
+struct Item<'a> {
+    #[serde(borrow)]
+    kind: Cow<'a, str>,
+    id: String,
+    title: Option<String>,
+    excerpt: Option<String>,
+    score: Option<f64>,
+}
+
+fn context(json: &str) -> serde_json::Result<Vec<ContextItem>> {
+    let items: Vec<Item<'_>> = serde_json::from_str(json)?;
+    let item = |Item { kind, id, title, excerpt, score }| {
+        let kind = kind.parse().map_err(serde_json::Error::custom)?;
+        Ok(ContextItem { kind, id, title, excerpt, score })
+    };
+    items.into_iter().map(item).collect()
+}
+
+fn unreadable(at: usize, error: impl Into<Box<dyn Error + Send + Sync>>) -> rusqlite::Error {
+    rusqlite::Error::FromSqlConversionFailure(at, Type::Text, error.into())
 }
 
 /// Reads an ask from the columns of [`COLUMNS`].
@@ -165,9 +197,9 @@ pub(super) fn record(row: &Row<'_>) -> rusqlite::Result<Record> {
         error,
         route,
         receipt: status.is_settled().then_some(receipt),
-        capture: columns.json::<Capture>()?,
-        context: columns.json::<Vec<ContextItem>>()?.unwrap_or_default(),
-        context_missing: columns.json()?.unwrap_or_default(),
+        capture: columns.json(|json| serde_json::from_str(json))?,
+        context: columns.json(context)?.unwrap_or_default(),
+        context_missing: columns.json(|json| serde_json::from_str(json))?.unwrap_or_default(),
     };
     let mark = if columns.next()? { Mark::Unconfirmed } else { mark };
     let deadlines = match (columns.uptime()?, columns.uptime()?) {
