@@ -14,7 +14,6 @@ use tokio::time::{Instant, timeout, timeout_at};
 use super::Site;
 use super::caller::Caller;
 use super::problem::Fault;
-use super::wait::Begun;
 
 /// How long a body may take to arrive, from the beginning of the exchange.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -39,8 +38,7 @@ impl<const LIMIT: usize> FromRequest<Site> for Json<LIMIT> {
             let detail = "The body must be sent as `Content-Type: application/json`.";
             return Err(Fault::new(Code::UnsupportedMediaType, detail).into_response());
         }
-        let begun = parts.extensions.get().map_or_else(Instant::now, |Begun(begun)| *begun);
-        let bytes = read(&parts.headers, body, LIMIT, begun + PATIENCE).await?;
+        let bytes = read(&parts.headers, body, LIMIT, Instant::now() + PATIENCE).await?;
         let value = serde_json::from_slice(&bytes).map_err(|error| {
             let detail = format!("The body is not valid JSON: {error}.");
             Fault::new(Code::InvalidJson, detail).into_response()

@@ -27,12 +27,13 @@ mod wait;
 use std::sync::Arc;
 
 use axum::Router;
-use axum::middleware::{from_fn, from_fn_with_state};
 use axum::routing::{get, post};
 use holdfast_protocol::Owner;
 use tokio::sync::watch;
 
 pub use guard::PublicUrl;
+
+use self::frame::Frame;
 
 use crate::journal::{Journal, PrincipalId};
 use crate::provider::Provider;
@@ -87,7 +88,6 @@ pub fn router(site: Site) -> Router {
         .route("/api/v1/session", get(session::read))
         .fallback(fallback::page)
         .method_not_allowed_fallback(fallback::other_method)
-        .layer(from_fn_with_state(site.clone(), frame::starting))
-        .layer(from_fn(frame::around))
+        .layer(Frame(site.clone()))
         .with_state(site)
 }

@@ -29,9 +29,9 @@ impl Begun {
 impl<S: Sync> FromRequestParts<S> for Begun {
     type Rejection = std::convert::Infallible;
 
-    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Self::Rejection> {
-        // `frame` puts it there; without it, now is the earliest that is known.
-        Ok(parts.extensions.get().copied().unwrap_or_else(|| Self(Instant::now())))
+    async fn from_request_parts(_: &mut Parts, _: &S) -> Result<Self, Self::Rejection> {
+        // Nothing has been waited for since.
+        Ok(Self(Instant::now()))
     }
 }
 

@@ -89,6 +89,20 @@ impl From<Outcome> for Found {
     }
 }
 
+/// Where a lookup meets an ask.
+enum Met {
+    /// Under way.
+    Live(Arc<Live>),
+    /// As it stands.
+    Outcome(Box<Outcome>),
+}
+
+impl From<Outcome> for Met {
+    fn from(outcome: Outcome) -> Self {
+        Self::Outcome(Box::new(outcome))
+    }
+}
+
 /// Why something was not done.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum Refusal {
@@ -234,27 +248,43 @@ impl Runs {
         conversation_id: ConversationId,
         until: Until,
     ) -> Result<Outcome, Refusal> {
+        // On the heap, and gone before the wait: thousands may wait at once.
+        match Box::pin(self.meet(key, conversation_id, until)).await? {
+            Met::Live(live) => Ok(self.wait(&live, until).await),
+            Met::Outcome(outcome) => Ok(*outcome),
+        }
+    }
+
+    /// Finds an ask where it is: under way, or in the journal.
+    async fn meet(
+        &self,
+        key: Key,
+        conversation_id: ConversationId,
+        until: Until,
+    ) -> Result<Met, Refusal> {
         let unknown = Outcome::unknown(key.request_id, conversation_id);
         loop {
             let live = self.0.registry.get(key).filter(|live| live.is_admitted());
             let live = match live {
                 Some(live) => live,
                 None => match until.in_time(self.0.journal.find(key)).await?? {
-                    None => return Ok(unknown),
+                    None => return Ok(unknown.into()),
                     Some(record) if record.outcome.conversation_id != conversation_id => {
-                        return Ok(unknown);
+                        return Ok(unknown.into());
                     }
                     Some(record) if record.outcome.status.is_settled() => {
-                        return Ok(record.outcome);
+                        return Ok(record.outcome.into());
                     }
                     Some(record) => match self.0.registry.get(key) {
                         // It was accepted while the journal was being read: whoever has it is about
                         // to know.
                         Some(live) => match until.in_time(live.admitted()).await? {
                             Ok(()) => live,
-                            Err(_) => return Ok(unknown),
+                            Err(_) => return Ok(unknown.into()),
                         },
-                        None if Instant::now() >= until.settled => return Ok(record.outcome),
+                        None if Instant::now() >= until.settled => {
+                            return Ok(record.outcome.into());
+                        }
                         // It settled meanwhile, or another process that shares the store has it.
                         None => {
                             sleep_until((Instant::now() + AGAIN).min(until.settled)).await;
@@ -263,11 +293,8 @@ impl Runs {
                     },
                 },
             };
-            return if live.is_same_ask(conversation_id, None) {
-                Ok(self.wait(&live, until).await)
-            } else {
-                Ok(unknown)
-            };
+            let is_same = live.is_same_ask(conversation_id, None);
+            return Ok(if is_same { Met::Live(live) } else { unknown.into() });
         }
     }
 

@@ -1,5 +1,6 @@
 //! Accepting connections, and ending them.
 
+use std::pin::pin;
 use std::time::Duration;
 
 use axum::Router;
@@ -44,11 +45,13 @@ pub async fn serve(listener: TcpListener, router: Router, mut stopping: watch::R
 async fn connection(stream: TcpStream, router: Router, mut stopping: watch::Receiver<bool>) {
     // Replies are written whole: there is nothing to gather. A failure only makes them slower.
     let _ = stream.set_nodelay(true);
-    let connection = http1::Builder::new()
-        .timer(TokioTimer::new())
-        .header_read_timeout(HEAD)
-        .serve_connection(TokioIo::new(stream), TowerToHyperService::new(router));
-    tokio::pin!(connection);
+    // Pinned where it is made: moved, it would be held twice as long as it lasts.
+    let mut connection = pin!(
+        http1::Builder::new()
+            .timer(TokioTimer::new())
+            .header_read_timeout(HEAD)
+            .serve_connection(TokioIo::new(stream), TowerToHyperService::new(router))
+    );
     let stop = async { _ = stopping.wait_for(|stop| *stop).await };
     let ended = tokio::select! {
         ended = connection.as_mut() => Some(ended),
