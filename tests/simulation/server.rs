@@ -110,6 +110,11 @@ impl Server {
         self.up.as_ref().map(|(_, opened)| opened.journal())
     }
 
+    /// Whether there is no disk that could fail.
+    pub(crate) const fn is_in_memory(&self) -> bool {
+        self.memory.is_some()
+    }
+
     /// What `holdfast check` finds wrong with the archive.
     pub(crate) fn faults(&self) -> Vec<String> {
         if self.memory.is_some() {

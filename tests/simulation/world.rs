@@ -17,7 +17,7 @@ use crate::server::{Down, Server};
 use crate::tab::Tab;
 use crate::tally::{self, Tally};
 use crate::trace::{Mode, Trace};
-use crate::trouble::TROUBLES;
+use crate::trouble::{TROUBLES, Trouble};
 use crate::weather::Weather;
 
 /// `localStorage`, as all tabs see it.
@@ -36,6 +36,8 @@ pub(crate) struct World {
     pub(crate) tabs: Vec<Tab>,
     pub(crate) mirror: Mirror,
     conversations: Vec<ConversationId>,
+    /// The latest trouble with the disk, and how many operations had failed before it.
+    trouble: Option<(Trouble, u64)>,
     pub(crate) asked: Vec<(RequestId, ConversationId)>,
     /// Ids that somebody has seen accepted, in whatever life of the page.
     pub(crate) accepted: BTreeSet<RequestId>,
@@ -77,6 +79,7 @@ impl World {
             tabs,
             mirror,
             conversations,
+            trouble: None,
             asked: Vec::new(),
             accepted: BTreeSet::new(),
             settled: BTreeMap::new(),
@@ -138,20 +141,41 @@ impl World {
                     self.each(which, |tab| tab.view(conversation));
                 }
             }
-            35 | 36 => {
-                if let Some(&trouble) = self.chance.pick(TROUBLES) {
-                    *self.tally.troubles.entry(trouble).or_default() += 1;
-                    self.trace.line(format_args!("{trouble:?}"));
-                    trouble.befall(&self.server.disk, &self.chance);
-                }
-            }
-            37 | 38 => self.server.disk.lift(),
+            35 | 36 => self.befall(),
+            37 | 38 => self.lift(),
             39 => self.copy_tab(),
             40 => self.clear_data(which),
             41 => self.sleep(),
             42 => self.jump(),
             43 => self.ask_again().await,
             _ => {}
+        }
+    }
+
+    /// Trouble with the disk begins.
+    fn befall(&mut self) {
+        let Some(&trouble) = self.chance.pick(TROUBLES) else { return };
+        if self.server.is_in_memory() {
+            return;
+        }
+        self.note_trouble();
+        self.trace.line(format_args!("{trouble:?}"));
+        self.trouble = Some((trouble, self.server.disk.struck()));
+        trouble.befall(&self.server.disk, &self.chance);
+    }
+
+    /// All trouble with the disk ends.
+    fn lift(&mut self) {
+        self.note_trouble();
+        self.server.disk.lift();
+    }
+
+    /// Counts the trouble there was, if anything came of it.
+    fn note_trouble(&mut self) {
+        if let Some((trouble, struck)) = self.trouble.take()
+            && self.server.disk.struck() > struck
+        {
+            *self.tally.troubles.entry(trouble).or_default() += 1;
         }
     }
 
@@ -289,12 +313,12 @@ impl World {
         self.pass(down).await;
         // A machine that starts again has its disk repaired, sooner or later.
         if self.chance.once_in(2) {
-            self.server.disk.lift();
+            self.lift();
         }
         let troubled = self.server.disk.is_troubled();
         if let Err(error) = self.server.come_up() {
             assert!(troubled, "the journal opens after any crash: {error}");
-            self.server.disk.lift();
+            self.lift();
             self.server.come_up().expect("the journal opens on a disk that was repaired");
         }
         if !self.server.disk.is_troubled() {
@@ -330,7 +354,7 @@ impl World {
     async fn clear_up(&mut self) {
         self.weather.rough.set(0);
         self.weather.outage.set(false);
-        self.server.disk.lift();
+        self.lift();
         for tab in &mut self.tabs {
             tab.event(Event::Nudged(Nudge::Visible));
             tab.event(Event::Nudged(Nudge::Online));

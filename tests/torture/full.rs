@@ -3,8 +3,10 @@
 
 use std::time::Duration;
 
+use holdfast::journal::sqlite;
 use holdfast_tests::mock::{MockProvider, Script, counted_words};
 use holdfast_tests::server::{Holdfast, Start};
+use rusqlite::{Connection, OpenFlags};
 use rustix::process::{Resource, Rlimit, getrlimit, prlimit};
 use serde_json::Value;
 use tokio::time::{Instant, sleep, timeout};
@@ -60,6 +62,18 @@ impl Stage {
                 return outcome;
             }
             assert!(Instant::now() < deadline, "it never is: {outcome}");
+            sleep(Duration::from_millis(20)).await;
+        }
+    }
+
+    /// Waits until the journal has the first half of the answer.
+    async fn first_half_is_archived(&self) {
+        let file = self.holdfast.data().join(sqlite::FILE);
+        let archive = Connection::open_with_flags(file, OpenFlags::SQLITE_OPEN_READ_ONLY).unwrap();
+        let sql = "SELECT ifnull(sum(length(text)), 0) FROM pieces";
+        let deadline = Instant::now() + SOON;
+        while archive.query_row(sql, (), |row| row.get::<_, u64>(0)).unwrap() < 100 {
+            assert!(Instant::now() < deadline, "the first half is never journalled");
             sleep(Duration::from_millis(20)).await;
         }
     }
@@ -132,14 +146,17 @@ async fn a_full_disk_loses_nothing_and_takes_nothing_new() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_stop_without_room_says_that_an_answer_was_not_archived() {
     let mut stage = Stage::set().await;
-    // For the journal to have the first half.
-    sleep(Duration::from_secs(1)).await;
+    stage.first_half_is_archived().await;
     stage.limit(Some(0));
     stage.mock.open(GATE);
     stage.until(&stage.running, |outcome| outcome["state"] == "archiving").await;
     stage.holdfast.terminate();
-    // A second one ends its patience.
-    sleep(Duration::from_millis(200)).await;
+    // A second one ends its patience, once the first was heard.
+    let mut chance = fastrand::Rng::with_seed(3);
+    let late = Ask::new(&mut chance, stage.settled.conversation(), "too late");
+    while stage.server.ask(&late, 0).await.unwrap().json["code"] != "shutting_down" {
+        sleep(Duration::from_millis(20)).await;
+    }
     stage.holdfast.terminate();
     let ended = timeout(SOON, stage.holdfast.ended()).await.unwrap();
     assert_eq!(ended.code(), Some(1), "{}", stage.holdfast.stderr());

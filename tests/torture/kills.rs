@@ -108,7 +108,7 @@ async fn live(seed: u64, kills: u64, tally: &mut Tally) {
     let conversations = (0..CONVERSATIONS).map(|_| id(&mut chance)).collect();
     let load = Load { conversations, pause: Duration::from_millis(200) };
     let mut clients = Clients::start(&load, CLIENTS, &server, &ledger, &mut chance);
-    let mut calling = BTreeMap::new();
+    let (mut calling, mut unconfirmed) = (BTreeMap::new(), BTreeSet::new());
     for _ in 0..kills {
         sleep(Duration::from_micros(chance.u64(0..400_000))).await;
         holdfast.kill().await;
@@ -117,6 +117,9 @@ async fn live(seed: u64, kills: u64, tally: &mut Tally) {
         let checked = sqlite::check(copy.path(), None).unwrap();
         assert_eq!(checked.faults, [""; 0], "as the kill left it");
         let left = left(copy.path());
+        for id in &left.unconfirmed {
+            assert!(ledger.get(id).accepted.is_none(), "{id} was told before it was confirmed");
+        }
         holdfast.restart().await;
         for (id, text) in &left.calling {
             let entry = ledger.get(id);
@@ -133,10 +136,11 @@ async fn live(seed: u64, kills: u64, tally: &mut Tally) {
         tally.in_line += left.accepted;
         tally.unconfirmed += left.unconfirmed.len();
         calling.extend(left.calling);
+        unconfirmed.extend(left.unconfirmed);
         clients.complain();
     }
     clients.stop().await;
-    reconcile(&server, &ledger, &mock, &calling, tally).await;
+    reconcile(&server, &ledger, &mock, &calling, &unconfirmed, tally).await;
     holdfast.terminate();
     assert_eq!(holdfast.ended().await.code(), Some(0), "everything is archived");
     assert_sound(&holdfast);
@@ -199,6 +203,7 @@ async fn reconcile(
     ledger: &Ledger,
     mock: &MockProvider,
     calling: &BTreeMap<String, String>,
+    unconfirmed: &BTreeSet<String>,
     tally: &mut Tally,
 ) {
     let mut calls = BTreeMap::<String, u64>::new();
@@ -217,6 +222,8 @@ async fn reconcile(
         let billed = reply.json["receipt"]["provider_calls"] == 1;
         let was_cut_off = status == "interrupted" && billed;
         assert_eq!(was_cut_off, calling.contains_key(id), "{}", reply.json);
+        let may_end_so = status != "interrupted" || billed || unconfirmed.contains(id);
+        assert!(may_end_so, "it waited, and was not run: {}", reply.json);
         let words = WORDS.into_iter().find(|n| entry.ask.question().contains(&format!("In {n} ")));
         let whole = counted_words(words.unwrap());
         let text = reply.json["answer"]["text"].as_str().unwrap_or_default();

@@ -7,7 +7,7 @@ pub(crate) const HELP: &str = "\
 cargo xtask run [--flaky] [-- FLAGS]     build everything and run `holdfast serve FLAGS`; --flaky: behind a bad line
 cargo xtask test                         check everything: formatting, lints, page, size, all tests
 cargo xtask size                         build the page and weigh what a first visit fetches
-cargo xtask simulate --seed S [--long]   play one world of the simulation again; --long: and thousands after it
+cargo xtask simulate --seed S [--long]   play one world of the simulation again; --long: and thousands after it, or after the first
 cargo xtask torture [--long]             lose power, fail and kill the server; --long: 2,000 and 500 times
 cargo xtask mutants                      put each fault of tests/mutants into a copy, and see it caught
 cargo xtask bench [--quick] [--only X]   measure the journal against its bars; --quick: roughly; --only: one experiment
@@ -84,7 +84,8 @@ fn simulate(arguments: &[String]) -> Result<Command> {
             unknown => return Err(unexpected(unknown)),
         }
     }
-    let seed = seed.ok_or_else(|| Failure::usage("`simulate` needs `--seed S`"))?;
+    let first = is_long.then_some(1);
+    let seed = seed.or(first).ok_or_else(|| Failure::usage("`simulate` needs `--seed S`"))?;
     Ok(Command::Simulate { seed, is_long })
 }
 
@@ -159,6 +160,7 @@ mod tests {
                 Command::Bench { flags: serve(&["--quick", "--only", "asks"]) },
             ),
             ("simulate --seed 7", Command::Simulate { seed: 7, is_long: false }),
+            ("simulate --long", Command::Simulate { seed: 1, is_long: true }),
             ("simulate --long --seed 7", Command::Simulate { seed: 7, is_long: true }),
         ] {
             assert_eq!(parse(line).unwrap(), command, "{line}");

@@ -137,7 +137,9 @@ impl Copy {
         let mut git = workspace.command("git");
         git.args(["ls-files", "-z", "--cached", "--others", "--exclude-standard"]);
         let files = child::read("list the files of the repository", &mut git)?;
-        for file in files.split('\0').filter(|file| !file.is_empty()) {
+        let files: BTreeSet<_> = files.split('\0').filter(|file| !file.is_empty()).collect();
+        self.prune(&self.tree, &files)?;
+        for file in files {
             let (from, to) = (workspace.root.join(file), self.tree.join(file));
             // Deleted, and not yet committed as such.
             let Ok(content) = fs::read(&from) else { continue };
@@ -147,6 +149,23 @@ impl Copy {
             let folder = to.parent().unwrap_or(&self.tree);
             fs::create_dir_all(folder).doing(format_args!("make {}", folder.display()))?;
             fs::write(&to, content).doing(format_args!("write {}", to.display()))?;
+        }
+        Ok(())
+    }
+
+    /// Removes what the repository does not have, or no longer.
+    fn prune(&self, folder: &Path, files: &BTreeSet<&str>) -> Result<()> {
+        let Ok(entries) = fs::read_dir(folder) else { return Ok(()) };
+        for entry in entries {
+            let path = entry.doing("list the copy")?.path();
+            if path.is_dir() {
+                self.prune(&path, files)?;
+                continue;
+            }
+            let name = path.strip_prefix(&self.tree).ok().and_then(Path::to_str);
+            if !name.is_some_and(|name| files.contains(name)) {
+                fs::remove_file(&path).doing(format_args!("remove {}", path.display()))?;
+            }
         }
         Ok(())
     }

@@ -88,7 +88,12 @@ impl Runs {
         if run.catch_unwind().await.is_err() {
             // The panic hook has logged where. An ask must not be left running with nobody
             // running it.
-            self.settle(live, End::panicked(&*self.0.provider)).await;
+            let provider = &self.0.provider;
+            // Before its mark it cannot have called anybody.
+            let has_begun = live.outcome().state == Some(State::Running);
+            let called = has_begun && !provider.is_in_process();
+            let provider = has_begun.then(|| provider.name().to_owned());
+            self.settle(live, End::lost(provider, called)).await;
         }
     }
 
@@ -121,7 +126,8 @@ impl Runs {
                 };
                 Ok((record, Standing::Begun(slot)))
             }
-            (Ok(Accept::New(record) | Accept::Known(record)), _) => Ok((record, Standing::Waiting)),
+            (Ok(Accept::New(record)), _) => Ok((record, Standing::Waiting)),
+            (Ok(Accept::Known(record)), _) => self.taken_up(record).await,
             (Ok(Accept::InvalidRetryOf), _) => Err(Refusal::InvalidRetryOf),
             (Ok(Accept::AlreadyRetried(first)), _) => Err(Refusal::AlreadyRetried(first)),
             // Cancelled before it arrived, and settled: that its question could not be added

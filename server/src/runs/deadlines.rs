@@ -15,7 +15,7 @@ use super::end::End;
 use super::live::Stop;
 use super::{Phase, Runs};
 use crate::clock::Uptime;
-use crate::journal::Deadlines;
+use crate::journal::{Deadlines, Mark};
 
 /// How often runs are looked at.
 const SWEEP: Duration = Duration::from_secs(1);
@@ -139,7 +139,8 @@ impl Runs {
                 continue;
             }
             tracing::error!(request_id = %record.outcome.request_id, "ending a run that nobody has");
-            let end = End::cut_off(record.provider.clone());
+            let called = record.mark == Mark::Calling { billable: true };
+            let end = End::lost(record.provider.clone(), called);
             let outcome =
                 end.outcome(record.outcome.clone(), record.submissions, self.0.clock.now());
             if let Err(error) = self.0.journal.settle(record.key(), outcome).await {

@@ -14,6 +14,9 @@ impl Runs {
     /// Takes no new asks, gives those that run until `patience` is over, and interrupts the rest.
     /// Those that wait for their turn stay accepted. Returns how many answers could not be archived.
     pub async fn drain(&self, patience: impl Future<Output = ()>) -> usize {
+        // What a crash left is put right first, or whoever looks meanwhile would see it as it was.
+        let mut phase = self.0.phase.subscribe();
+        let _ = timeout(LAST_WRITES, phase.wait_for(|phase| *phase >= Phase::Serving)).await;
         self.0.phase.send_replace(Phase::Draining);
         tokio::select! {
             () = self.0.slots.idle() => {}

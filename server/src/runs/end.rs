@@ -15,6 +15,9 @@ use crate::provider::{Generated, Provider, ProviderError, Usage};
 const RESTARTED: &str = "Holdfast was stopped while this was being answered. \
                          What had arrived is kept; it may have been billed.";
 
+const RESTARTED_FREE: &str = "Holdfast was stopped while this was being answered. \
+                              What had arrived is kept; nothing was billed.";
+
 /// The end of an ask, without its text, which whoever watches has already.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct End {
@@ -48,8 +51,8 @@ impl End {
     /// A crash came before anybody can have been told that it was accepted, or its commit was said to
     /// have failed: nobody may count on its being run.
     pub(super) fn unconfirmed() -> Self {
-        let message = "Holdfast was stopped before it could say that this question was kept, so it \
-                       was not sent.";
+        let message = "Holdfast was stopped before the archive had confirmed that this question was \
+                       kept, so it was not sent.";
         let error = failure(FailureCode::ServerRestarted, message, true);
         Self::new(Status::Interrupted, Some(error), Receipt::default())
     }
@@ -68,15 +71,11 @@ impl End {
         Self::new(Status::Failed, Some(error), Receipt { provider, ..Receipt::default() })
     }
 
-    /// Its run panicked.
-    pub(super) fn panicked(provider: &dyn Provider) -> Self {
+    /// Its run panicked, or is lost. `called`: whether a provider that bills may have been called.
+    pub(super) fn lost(provider: Option<String>, called: bool) -> Self {
         let error =
             failure(FailureCode::Internal, "A fault in Holdfast cut this answer off.", true);
-        let receipt = Receipt {
-            provider: Some(provider.name().to_owned()),
-            provider_calls: u32::from(!provider.is_in_process()),
-            ..Receipt::default()
-        };
+        let receipt = Receipt { provider, provider_calls: called.into(), ..Receipt::default() };
         Self::new(Status::Failed, Some(error), receipt)
     }
 
@@ -149,7 +148,8 @@ impl Run {
         let (status, error) = match stop {
             Stop::Cancel => (Status::Cancelled, None),
             Stop::Interrupt => {
-                let error = failure(FailureCode::ServerRestarted, RESTARTED, true);
+                let message = if self.called { RESTARTED } else { RESTARTED_FREE };
+                let error = failure(FailureCode::ServerRestarted, message, true);
                 (Status::Interrupted, Some(error))
             }
             Stop::Overdue(overdue) => {
@@ -209,7 +209,7 @@ fn too_late(overdue: Overdue) -> String {
 
 fn spoken(duration: Duration) -> String {
     match duration.as_secs() {
-        minutes if minutes > 60 && minutes.is_multiple_of(60) => format!("{} min", minutes / 60),
+        seconds if seconds > 60 && seconds.is_multiple_of(60) => format!("{} min", seconds / 60),
         seconds => format!("{seconds} s"),
     }
 }

@@ -2,12 +2,13 @@
 
 use std::time::Duration;
 
-use holdfast_protocol::State;
+use holdfast_protocol::{Outcome, State};
 use tokio::time::sleep;
 
 use super::Runs;
 use super::end::End;
 use super::live::Live;
+use crate::journal::{JournalError, Key, Mark};
 
 /// The wait before the first repetition; it doubles from there …
 const AGAIN_FIRST: Duration = Duration::from_millis(100);
@@ -24,6 +25,12 @@ impl Runs {
         loop {
             match self.0.journal.settle(live.key(), outcome.clone()).await {
                 Ok(stored) => return live.settle(stored),
+                // Whoever has taken the archive over has put an end to this ask.
+                Err(JournalError::Stale)
+                    if let Some(outcome) = self.settled_by_another(live.key()).await =>
+                {
+                    return live.settle(outcome);
+                }
                 Err(error) if pause == AGAIN_FIRST => {
                     tracing::error!(%error, "an answer cannot be archived yet");
                 }
@@ -32,5 +39,10 @@ impl Runs {
             sleep(pause).await;
             pause = (pause * 2).min(AGAIN_MOST);
         }
+    }
+
+    async fn settled_by_another(&self, key: Key) -> Option<Outcome> {
+        let found = self.0.journal.find(key).await.ok()??;
+        (found.mark == Mark::Settled).then_some(found.outcome)
     }
 }

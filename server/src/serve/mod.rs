@@ -95,7 +95,10 @@ async fn serve(config: Config) -> Result<ExitCode, String> {
         tracing::warn!("some connections did not end in time");
     }
     app.abort().await;
-    journal.close().await;
+    // A disk that hangs does not keep the process.
+    if timeout(GOODBYE, journal.close()).await.is_err() {
+        tracing::warn!("the archive did not close in time");
+    }
     if unarchived > 0 {
         tracing::error!(answers = unarchived, "stopped with answers that could not be archived");
     }

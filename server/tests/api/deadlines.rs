@@ -129,6 +129,7 @@ async fn a_run_that_nobody_has_is_ended_by_the_sweep() {
     let _held = calling(&server).await;
     sleep(Duration::from_secs(40)).await;
     let found = server.journal.find(lost).await.unwrap().unwrap();
-    assert_eq!(found.outcome.status.as_str(), "interrupted");
+    assert_eq!(found.outcome.status.as_str(), "failed");
+    assert_eq!(found.outcome.receipt.unwrap().provider_calls, 1, "it may have been billed");
     assert_eq!(server.journal.unsettled().await.unwrap().len(), 1, "the other goes on");
 }

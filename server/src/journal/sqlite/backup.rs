@@ -143,8 +143,7 @@ fn is_foreign(error: &rusqlite::Error) -> bool {
     error.sqlite_error_code() == Some(ErrorCode::NotADatabase)
 }
 
-/// Makes a backup of a copy in this format. What waits in it counts as never confirmed: no group of
-/// writes was told of before the first one. A run that cannot be billed, and would be repeated after a
+/// Makes a backup of a copy in this format. What waits in it counts as never confirmed. A run that cannot be billed, and would be repeated after a
 /// crash, waits again: whoever opens the backup may have another provider.
 fn mark(copy: &Connection, version: i32) -> rusqlite::Result<()> {
     copy.execute_batch(if version > 1 {
@@ -152,7 +151,8 @@ fn mark(copy: &Connection, version: i32) -> rusqlite::Result<()> {
              (SELECT id FROM asks WHERE state = 'calling' AND NOT billable);
          UPDATE asks SET state = 'accepted', epoch = NULL, silent_until = NULL, run_until = NULL
          WHERE state = 'calling' AND NOT billable;
-         UPDATE archive SET is_backup = 1, confirmed = -1"
+         UPDATE asks SET born = max(born, 1) WHERE state = 'accepted';
+         UPDATE archive SET is_backup = 1, confirmed = 0"
     } else {
         // The first format knew no backups, so that all of this is done at once.
         "UPDATE archive SET id = id || '-v1';

@@ -284,7 +284,11 @@ impl Findings {
             Ok(done) => Ok(Some(done)),
             Err(error) if is_damage(&error) => {
                 let error = printable(&error.to_string());
-                self.add(format!("archive: not everything in it can be examined: {error}"));
+                let line = format!("archive: not everything in it can be examined: {error}");
+                // One page that cannot be read is in the way of many rules.
+                if !self.faults.contains(&line) {
+                    self.add(line);
+                }
                 Ok(None)
             }
             Err(error) => Err(error),

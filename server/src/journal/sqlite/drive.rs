@@ -10,7 +10,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use tokio::sync::mpsc::error::TryRecvError;
 use tokio::sync::{mpsc, oneshot};
+use tokio::time::timeout;
 
 use super::writer::{Command, Writer};
 
@@ -20,6 +22,8 @@ const GROUP: usize = 512;
 const PATIENCE_MOST: Duration = Duration::from_millis(1);
 /// How long nobody may come before it is closed.
 const STALL: Duration = Duration::from_micros(60);
+/// How soon a disk that failed is tried again, where nothing else is to be written.
+const AGAIN: Duration = Duration::from_millis(250);
 
 /// What drives the pump.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,20 +55,21 @@ impl Drive {
             if !abandoned() {
                 writer.pump(group);
             }
-            if queue.is_empty() && writer.owes() && !abandoned() {
+            if queue.is_empty() && writer.owes() && !writer.is_in_doubt() && !abandoned() {
                 writer.pump(Vec::new());
             }
+            writer.is_in_doubt() && !abandoned()
         };
         match self {
             Self::Thread => {
                 thread::Builder::new().name("journal".to_owned()).spawn(move || {
                     let mut company = Company::default();
-                    while let Some(first) = queue.blocking_recv() {
-                        let mut group = vec![first];
+                    let mut in_doubt = false;
+                    while let Some(mut group) = next(&mut queue, in_doubt) {
                         drain(&mut queue, &mut group);
                         company.wait(&mut queue, &mut group);
                         let (begun, commands) = (Instant::now(), group.len());
-                        write(&queue, group);
+                        in_doubt = write(&queue, group);
                         company.remember(commands, begun.elapsed());
                     }
                     drop(write);
@@ -73,10 +78,20 @@ impl Drive {
             }
             Self::Task => {
                 tokio::spawn(async move {
-                    while let Some(first) = queue.recv().await {
-                        let mut group = vec![first];
+                    let mut in_doubt = false;
+                    loop {
+                        let next = if in_doubt {
+                            timeout(AGAIN, queue.recv()).await
+                        } else {
+                            Ok(queue.recv().await)
+                        };
+                        let mut group = match next {
+                            Ok(Some(first)) => vec![first],
+                            Ok(None) => break,
+                            Err(_) => Group::new(),
+                        };
                         drain(&mut queue, &mut group);
-                        write(&queue, group);
+                        in_doubt = write(&queue, group);
                     }
                     drop(write);
                     let _ = over.send(());
@@ -89,6 +104,23 @@ impl Drive {
 
 type Queue = mpsc::Receiver<Box<dyn Command>>;
 type Group = Vec<Box<dyn Command>>;
+
+/// The beginning of the next group: its first command, or nothing where it is time to try the disk
+/// again. `None`: nobody will come any more.
+fn next(queue: &mut Queue, in_doubt: bool) -> Option<Group> {
+    if !in_doubt {
+        return queue.blocking_recv().map(|first| vec![first]);
+    }
+    let begun = Instant::now();
+    loop {
+        match queue.try_recv() {
+            Ok(first) => return Some(vec![first]),
+            Err(TryRecvError::Disconnected) => return None,
+            Err(TryRecvError::Empty) if begun.elapsed() >= AGAIN => return Some(Group::new()),
+            Err(TryRecvError::Empty) => thread::sleep(AGAIN / 25),
+        }
+    }
+}
 
 /// Adds what has come, up to a whole group.
 fn drain(queue: &mut Queue, group: &mut Group) {

@@ -170,7 +170,7 @@ fn take_over(connection: &mut Connection, identity: &Identity) -> rusqlite::Resu
     )?;
     // Settled asks do not count: whoever asks about them needs no confirmation any more.
     let group = transaction.query_row(
-        "SELECT max(0, confirmed,
+        "SELECT max(confirmed,
              ifnull((SELECT max(born) FROM asks WHERE state <> 'settled'), 0)) FROM archive",
         (),
         |row| row.get(0),

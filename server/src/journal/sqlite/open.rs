@@ -5,6 +5,7 @@
 use std::fs::{self, File, TryLockError};
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use rusqlite::Connection;
 use thiserror::Error;
@@ -18,6 +19,8 @@ use super::migrate::{APPLICATION_ID, VERSION, migrate};
 pub const FILE: &str = "holdfast.db";
 /// Locked as long as a process writes the archive.
 const LOCK: &str = "holdfast.lock";
+/// How long a start waits for whoever reads what the last process left in the log.
+const PATIENCE: Duration = Duration::from_mins(10);
 /// Older releases of SQLite can lose committed writes in WAL mode.
 const SQLITE_AT_LEAST: i32 = 3_051_003;
 
@@ -117,13 +120,27 @@ pub(super) fn open(folder: &Path, vfs: Option<&'static str>) -> Result<Opened, O
     // What the last process left in the log may never have reached the disk, though it can be read: a
     // sync that failed leaves it so. Nothing may be appended to it before it is safe elsewhere. This
     // also brings the version into the file's header, where `inspect` finds it.
-    let is_read = connection
-        .query_row("PRAGMA wal_checkpoint(TRUNCATE)", (), |row| row.get(0))
-        .map_err(store)?;
-    if is_read {
+    if !put_log_away(&connection, PATIENCE).map_err(store)? {
         return Err(OpenError::BeingRead(folder.to_owned()));
     }
     Ok(Opened { connection, lock, place })
+}
+
+/// Moves what is in the log into the file. Whether that could be done before the patience was over: a
+/// backup or a check may hold on to the log for as long as it takes.
+pub(super) fn put_log_away(connection: &Connection, patience: Duration) -> rusqlite::Result<bool> {
+    let begun = Instant::now();
+    let mut has_said = false;
+    // Each time it waits for as long as any statement waits for a lock.
+    while connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", (), |row| row.get(0))? {
+        if begun.elapsed() >= patience {
+            return Ok(false);
+        }
+        if !std::mem::replace(&mut has_said, true) {
+            tracing::warn!("waiting for holdfast backup or holdfast check to end");
+        }
+    }
+    Ok(true)
 }
 
 /// Reads the header of the file without SQLite, which would leave files of its own beside it.

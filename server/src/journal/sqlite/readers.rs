@@ -68,6 +68,10 @@ impl Readers {
         let gone = || JournalError::Unavailable("the archive is closed".to_owned());
         let (reply, result) = oneshot::channel();
         let read: Read = Box::new(move |connection| {
+            if reply.is_closed() {
+                // Whoever asked has left: others wait.
+                return true;
+            }
             let read = connection.and_then(|connection| work(connection).map_err(fault));
             let is_sound = read.is_ok();
             // Whoever asked may have left.

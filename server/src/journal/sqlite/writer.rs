@@ -7,9 +7,9 @@
 //! *Architecture invariant:* the pump is a plain function. A thread drives it in production, a task
 //! in a simulation, and nothing else differs between the two.
 //!
-//! *Architecture invariant:* no ask that waits is said to be accepted before a second durable commit
-//! says that its group was confirmed: the next group's, or one of its own where nothing else is to be
-//! written. So what a crash leaves of a commit that was said to have failed can be told apart, and is
+//! *Architecture invariant:* no ask that waits is said to be accepted before a second commit says that
+//! its group was confirmed: the next group's, or one of its own where nothing else is to be written.
+//! Should that one fail, the confirmation is made up for as soon as the disk can be written. So what a crash leaves of a commit that was said to have failed can be told apart, and is
 //! never run unasked, save where running it costs nothing.
 //!
 //! *Architecture invariant:* every commit is synced. One that was not would lie in the log before the
@@ -117,7 +117,7 @@ pub(super) struct Writer {
     place: Place,
     connection: Connection,
     epoch: i64,
-    /// The last group with a birth.
+    /// The last group.
     group: i64,
     /// Commands that are durable and wait for their group's confirmation.
     unconfirmed: Vec<Box<dyn Command>>,
@@ -162,24 +162,31 @@ impl Writer {
         self.doubt.as_deref()
     }
 
-    /// Whether somebody waits for a confirmation: then another group should follow soon, if an empty
+    /// Whether somebody waits for a confirmation: then another group should follow at once, if an empty
     /// one.
     pub(super) const fn owes(&self) -> bool {
         !self.unconfirmed.is_empty()
     }
 
+    /// Whether it is open what the last group left on disk: then another should follow before long.
+    pub(super) const fn is_in_doubt(&self) -> bool {
+        self.doubt.is_some()
+    }
+
     /// Applies a group in one transaction, which also confirms the one before, and replies to each of
     /// its commands, save those that wait for their own confirmation.
     pub(super) fn pump(&mut self, mut group: Vec<Box<dyn Command>>) {
+        let was_in_doubt = self.is_in_doubt();
         let confirmed = std::mem::take(&mut self.unconfirmed);
         let mut births = Births::new(self.group + 1);
         // A fault in one command must not end the writing of all others for ever. What it left
         // half-done goes with its connection, which doubt replaces.
         let end = catch_unwind(AssertUnwindSafe(|| self.commit(&mut group, &mut births)))
             .unwrap_or_else(|_| Err(JournalError::Broken("a command panicked".to_owned())));
-        let failed = end.is_err();
         if let Err(error) = &end {
-            tracing::error!(%error, commands = group.len(), "a group of writes failed");
+            if !was_in_doubt {
+                tracing::error!(%error, commands = group.len(), "a group of writes failed");
+            }
             self.doubt.get_or_insert_default().extend(births.keys);
         } else if !births.waiting.is_empty() {
             self.owed = Some(births.group);
@@ -189,17 +196,21 @@ impl Writer {
         }
         // Also where it failed: what it may have left must not be confirmed by a later one.
         self.group = births.group;
-        for command in confirmed {
-            // They are durable, also where their confirmation is not yet.
-            command.reply(Ok(()));
-        }
         for command in group {
             command.reply(end.clone());
         }
-        if failed && let Err(error) = self.settle_doubt() {
-            // The next group tries again. It was tried at once because the log may end in the failed
-            // group now, as if it had succeeded, until something is written over it.
+        // At once, because the log may end in the failed group now, as if it had succeeded, until
+        // something is written over it. Where this fails too, the next group tries again.
+        if end.is_err()
+            && let Err(error) = self.settle_doubt()
+            && !was_in_doubt
+        {
             tracing::warn!(%error, "the archive cannot be written");
+        }
+        for command in confirmed {
+            // They are durable, also where their confirmation has to wait for the disk: to say that they
+            // failed would be untrue, and to say nothing would leave their asks to run unannounced.
+            command.reply(Ok(()));
         }
     }
 

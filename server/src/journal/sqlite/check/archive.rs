@@ -49,7 +49,7 @@ pub(super) fn examine(connection: &Connection, findings: &mut Findings) -> rusql
     said(
         UNTOLD,
         is("SELECT EXISTS (SELECT 1 FROM archive
-               WHERE confirmed < -1 OR is_backup NOT IN (0, 1))")?,
+               WHERE confirmed < 0 OR is_backup NOT IN (0, 1))")?,
     );
     said(
         NO_LOCAL,
