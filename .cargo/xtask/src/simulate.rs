@@ -1,4 +1,5 @@
-//! `simulate`: one seed of the simulation, to look at. Not here: the simulation, which is a test.
+//! `simulate`: one seed of the simulation, to look at, or thousands. Not here: the simulation, which
+//! is a test.
 
 use crate::child;
 use crate::failure::Result;
