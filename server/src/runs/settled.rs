@@ -5,7 +5,7 @@
 //!
 //! *Architecture invariant:* only outcomes that have their question and no successor are kept, and
 //! whatever gives one a successor forgets it before it says so ([`Settled::forget`]). What will delete
-//! outcomes has to do the same.
+//! outcomes has to do the same, and so has a second process, should one ever share the store.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -78,7 +78,8 @@ impl Settled {
         if !outcome.status.is_settled() || can_change {
             return None;
         }
-        let json = Bytes::from(serde_json::to_vec(outcome).ok()?);
+        // Without what the vector has to spare: it would be kept, and not counted.
+        let json = Bytes::from(serde_json::to_vec(outcome).ok()?.into_boxed_slice());
         let conversation_id = outcome.conversation_id;
         self.kept.insert(key, Kept { conversation_id, json: json.clone() });
         // Only now: whoever forgets it after this finds it.
