@@ -4,13 +4,15 @@ use std::ffi::OsString;
 use std::io::Write as _;
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use clap::error::ErrorKind;
 use clap::{Args, Parser, Subcommand};
 
 use crate::config::{Config, Settings};
-use crate::journal::sqlite::{self, BackedUp, Checked};
+use crate::journal::sqlite::{self, BackedUp, Checked, Stop};
 use crate::serve;
+use crate::signals::Signals;
 
 /// The exit code of a wrong start: nothing was begun.
 const WRONG_START: u8 = 2;
@@ -143,11 +145,31 @@ impl Check {
 impl Backup {
     fn run(self) -> Result<ExitCode, String> {
         let folder = self.folder.path()?;
-        let BackedUp { asks, bytes } =
-            sqlite::backup(&folder, &self.file).map_err(|error| error.to_string())?;
+        let BackedUp { asks, bytes } = make(folder, self.file.clone())?;
         say(&format!("{}: backed up (asks: {asks}, bytes: {bytes})", self.file.display()));
         Ok(ExitCode::SUCCESS)
     }
+}
+
+/// Makes a backup, and heeds signals meanwhile: one that is stopped leaves nothing behind.
+fn make(folder: PathBuf, to: PathBuf) -> Result<BackedUp, String> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build();
+    let runtime = runtime.map_err(|error| format!("cannot watch signals: {error}"))?;
+    runtime.block_on(async {
+        let mut signals =
+            Signals::new().map_err(|error| format!("cannot watch signals: {error}"))?;
+        let stop = Arc::new(Stop::default());
+        let heeded = Arc::clone(&stop);
+        let mut made = tokio::task::spawn_blocking(move || sqlite::backup(&folder, &to, &heeded));
+        let made = tokio::select! {
+            made = &mut made => made,
+            () = signals.next() => {
+                stop.stop();
+                made.await
+            }
+        };
+        made.map_err(|error| error.to_string())?.map_err(|error| error.to_string())
+    })
 }
 
 /// A line on standard output.

@@ -23,3 +23,4 @@ pub mod page;
 pub mod provider;
 pub mod runs;
 pub mod serve;
+pub mod signals;

@@ -14,7 +14,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::net::TcpListener;
-use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::watch;
 use tokio::time::{sleep, timeout};
 use tracing_subscriber::EnvFilter;
@@ -26,6 +25,7 @@ use crate::journal::Journal as _;
 use crate::journal::sqlite::{Drive, Identity, Options, SqliteJournal};
 use crate::page;
 use crate::runs::Settings;
+use crate::signals::Signals;
 
 /// How long open exchanges may take to end once nothing runs any more.
 const GOODBYE: Duration = Duration::from_secs(3);
@@ -120,30 +120,4 @@ fn announce(address: SocketAddr) {
     let mut output = std::io::stdout().lock();
     // Whoever closed it does not want to know.
     let _ = writeln!(output, "listening on http://{address}/").and_then(|()| output.flush());
-}
-
-/// The signals that ask a process to end.
-struct Signals {
-    terminate: Signal,
-    interrupt: Signal,
-    /// Heard so that it does not kill: a limit on the size of files is then a write that fails, which
-    /// the journal knows how to live with.
-    _file_too_large: Signal,
-}
-
-impl Signals {
-    fn new() -> std::io::Result<Self> {
-        Ok(Self {
-            terminate: signal(SignalKind::terminate())?,
-            interrupt: signal(SignalKind::interrupt())?,
-            _file_too_large: signal(SignalKind::from_raw(rustix::process::Signal::XFSZ.as_raw()))?,
-        })
-    }
-
-    async fn next(&mut self) {
-        tokio::select! {
-            _ = self.terminate.recv() => {}
-            _ = self.interrupt.recv() => {}
-        }
-    }
 }

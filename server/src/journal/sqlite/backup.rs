@@ -12,8 +12,10 @@ mod tests;
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use rusqlite::{Connection, ErrorCode};
+use rusqlite::{Connection, ErrorCode, InterruptHandle, params};
 use thiserror::Error;
 
 use super::check::{CheckError, check_file};
@@ -21,6 +23,12 @@ use super::connect::Place;
 use super::copy::{Copy, CopyError};
 use super::migrate::{APPLICATION_ID, VERSION, migrate};
 use super::open::FILE;
+use crate::clock::{Clock as _, SystemClock};
+
+/// What became of an ask that waited when its archive was backed up.
+const WAITED: &str = "This archive was restored from a backup that was made while this question \
+                      waited. The archive it was copied from may have answered it since, which may \
+                      have been billed.";
 
 /// Why no backup was made, in a sentence. Nothing is left of it.
 #[derive(Debug, Error)]
@@ -68,6 +76,9 @@ pub enum BackupError {
         /// The first fault that was found.
         first: String,
     },
+    /// It was told to stop.
+    #[error("stopped; there is no backup")]
+    Stopped,
     /// Whether the copy is sound cannot be found out.
     #[error(transparent)]
     Unchecked(#[from] CheckError),
@@ -86,7 +97,7 @@ pub struct BackedUp {
 ///
 /// # Errors
 /// A sentence. Nothing is left of the copy.
-pub fn backup(folder: &Path, to: &Path) -> Result<BackedUp, BackupError> {
+pub fn backup(folder: &Path, to: &Path, stop: &Stop) -> Result<BackedUp, BackupError> {
     let place = Place { file: folder.join(FILE), vfs: None };
     let nothing = || BackupError::Nothing(folder.to_owned());
     // SQLite would make nothing of it, and a link to nowhere is nothing as well.
@@ -105,7 +116,10 @@ pub fn backup(folder: &Path, to: &Path) -> Result<BackedUp, BackupError> {
         Kind::Nothing => return Err(nothing()),
         Kind::Foreign => return Err(BackupError::Foreign(place.file)),
     }
-    let copy = Copy::of(&archive, to).map_err(failed)?;
+    stop.reaches(&archive);
+    let copy = Copy::of(&archive, to).map_err(failed);
+    stop.heed()?;
+    let copy = copy?;
     drop(archive);
     // Of an older archive too, a backup is one that this version reads.
     copy.change(|copy| migrate(copy).and_then(|_| mark(copy, VERSION))).map_err(failed)?;
@@ -113,8 +127,39 @@ pub fn backup(folder: &Path, to: &Path) -> Result<BackedUp, BackupError> {
     if let Some(first) = checked.faults.into_iter().next() {
         return Err(BackupError::Unsound { archive: place.file, first });
     }
+    stop.heed()?;
     let bytes = copy.keep().map_err(failed)?;
     Ok(BackedUp { asks: checked.asks, bytes })
+}
+
+/// Stops a backup that somebody else is making.
+#[derive(Default)]
+pub struct Stop {
+    is_asked: AtomicBool,
+    copying: Mutex<Option<InterruptHandle>>,
+}
+
+impl Stop {
+    /// The backup ends before long, and leaves nothing behind.
+    pub fn stop(&self) {
+        self.is_asked.store(true, Ordering::SeqCst);
+        if let Some(copying) = &*self.copying() {
+            copying.interrupt();
+        }
+    }
+
+    fn reaches(&self, archive: &Connection) {
+        *self.copying() = Some(archive.get_interrupt_handle());
+    }
+
+    fn heed(&self) -> Result<(), BackupError> {
+        if self.is_asked.load(Ordering::SeqCst) { Err(BackupError::Stopped) } else { Ok(()) }
+    }
+
+    fn copying(&self) -> MutexGuard<'_, Option<InterruptHandle>> {
+        // Nothing that holds it panics.
+        self.copying.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 /// What a file with something in it is.
@@ -143,25 +188,29 @@ fn is_foreign(error: &rusqlite::Error) -> bool {
     error.sqlite_error_code() == Some(ErrorCode::NotADatabase)
 }
 
-/// Makes a backup of a copy in this format. What waits in it counts as never confirmed. A run that cannot be billed, and would be repeated after a
-/// crash, waits again: whoever opens the backup may have another provider.
+/// Makes a backup of a copy in this format. What waits in it has an end there, for the archive it was
+/// copied from goes on with it; so has a run that cannot be billed, and would be repeated after a
+/// crash: whoever opens the backup may have another provider.
 fn mark(copy: &Connection, version: i32) -> rusqlite::Result<()> {
+    let waits = "state = 'accepted' OR state = 'calling' AND NOT billable";
+    copy.execute_batch(&format!(
+        "DELETE FROM pieces WHERE ask IN (SELECT id FROM asks WHERE {waits})"
+    ))?;
+    copy.execute(
+        &format!(
+            "UPDATE asks SET state = 'settled', status = 'interrupted', settled_at = ?,
+                 error_code = 'server_restarted', error_retryable = TRUE, error_message = ?,
+                 provider_calls = 0
+             WHERE {waits}"
+        ),
+        params![SystemClock.now().millis(), WAITED],
+    )?;
     copy.execute_batch(if version > 1 {
-        "DELETE FROM pieces WHERE ask IN
-             (SELECT id FROM asks WHERE state = 'calling' AND NOT billable);
-         UPDATE asks SET state = 'accepted', epoch = NULL, silent_until = NULL, run_until = NULL
-         WHERE state = 'calling' AND NOT billable;
-         UPDATE asks SET born = max(born, 1) WHERE state = 'accepted';
-         UPDATE archive SET is_backup = 1, confirmed = 0"
+        "UPDATE asks SET silent_until = NULL, run_until = NULL WHERE state = 'settled';
+         UPDATE archive SET is_backup = 1"
     } else {
-        // The first format knew no backups, so that all of this is done at once.
-        "UPDATE archive SET id = id || '-v1';
-         DELETE FROM pieces WHERE ask IN
-             (SELECT id FROM asks WHERE state = 'calling' AND NOT billable);
-         UPDATE asks SET state = 'settled', status = 'interrupted', settled_at = asked_at,
-             error_code = 'server_restarted', error_retryable = TRUE, provider_calls = 0,
-             error_message = 'Holdfast went back to a backup, so this was not sent from there.'
-         WHERE state = 'accepted' OR state = 'calling' AND NOT billable"
+        // The first format knew no backups, so that it is another archive at once.
+        "UPDATE archive SET id = id || '-v1'"
     })
 }
 

@@ -147,7 +147,7 @@ async fn a_backup_of_an_older_archive_is_one_that_this_version_reads() {
     for version in 1..VERSION {
         let folder = folder(version);
         let to = folder.path().join("backup");
-        assert_eq!(backup(folder.path(), &to).unwrap().asks, 12);
+        assert_eq!(backup(folder.path(), &to, &Stop::default()).unwrap().asks, 12);
         assert_eq!(user_version(&folder.path().join(FILE)), version, "the archive is left alone");
         assert_eq!(check_file(&to).unwrap().faults, [""; 0]);
     }

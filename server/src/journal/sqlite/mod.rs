@@ -31,7 +31,7 @@ use holdfast_protocol::{Conversation, Outcome, Owner};
 use rusqlite::{Connection, params};
 use tokio::sync::{mpsc, oneshot};
 
-pub use self::backup::{BackedUp, BackupError, backup};
+pub use self::backup::{BackedUp, BackupError, Stop, backup};
 pub use self::check::{CheckError, Checked, check, check_file};
 pub use self::copy::CopyError;
 pub use self::drive::Drive;

@@ -4,6 +4,7 @@
 
 use std::os::unix::fs::PermissionsExt as _;
 
+use holdfast_protocol::Status;
 use tempfile::TempDir;
 
 use super::super::check::tests::{force, legal};
@@ -11,6 +12,10 @@ use super::super::{Identity, Options, SqliteJournal, check};
 use super::*;
 use crate::journal::suite::{ask, request_id, start};
 use crate::journal::{Journal, Key, Mark, NewAsk, Partial, Record, Start};
+
+fn backup(folder: &Path, to: &Path) -> Result<BackedUp, BackupError> {
+    super::backup(folder, to, &Stop::default())
+}
 
 /// An archive with one of each kind of ask.
 async fn archive() -> TempDir {
@@ -93,21 +98,18 @@ async fn what_is_opened_from_a_backup_is_another_archive_of_the_same_principal()
 }
 
 #[tokio::test]
-async fn what_waits_in_a_backup_was_never_confirmed_to_anybody() {
+async fn what_waits_in_a_backup_has_its_end_there() {
     let folder = archive().await;
     let to = folder.path().join("backup");
     backup(folder.path(), &to).unwrap();
-    let (restored_folder, restored) = restore(&to, "a2");
+    let (_folder, restored) = restore(&to, "a2");
     for id in [legal::QUEUED, legal::PUT_BACK] {
-        assert_eq!(found(&restored, id).await.mark, Mark::Unconfirmed, "{id}");
+        let Record { mark, outcome, .. } = found(&restored, id).await;
+        assert_eq!((mark, outcome.status), (Mark::Settled, Status::Interrupted), "{id}");
+        let said = outcome.error.unwrap().message;
+        assert!(said.contains("may have answered it since, which may have been billed"), "{said}");
     }
     assert_eq!(found(&restored, legal::CALLING).await.mark, Mark::Calling { billable: true });
-    // Also where a crash comes before all that is put right.
-    restored.close().await;
-    let options =
-        Options { folder: restored_folder.path().to_owned(), ..legal::options(folder.path()) };
-    let restored = SqliteJournal::open(&options).unwrap();
-    assert_eq!(found(&restored, legal::QUEUED).await.mark, Mark::Unconfirmed);
 
     let original = SqliteJournal::open(&legal::options(folder.path())).unwrap();
     assert_eq!(found(&original, legal::QUEUED).await.mark, Mark::Accepted);
@@ -126,10 +128,21 @@ async fn a_run_that_cannot_be_billed_is_not_repeated_from_a_backup() {
     let to = folder.path().join("backup");
     backup(folder.path(), &to).unwrap();
     let (_folder, restored) = restore(&to, "a2");
-    let record = found(&restored, 50).await;
+    let outcome = found(&restored, 50).await.outcome;
     // Whoever opened it may have another provider by now.
-    assert_eq!((record.mark, record.outcome.answer), (Mark::Unconfirmed, None));
+    assert_eq!((outcome.status, outcome.answer), (Status::Interrupted, None));
     assert_eq!(found(&original, 50).await.mark, Mark::Calling { billable: false });
+}
+
+#[tokio::test]
+async fn a_backup_that_is_stopped_leaves_nothing() {
+    let folder = archive().await;
+    let place = tempfile::tempdir().unwrap();
+    let stop = Stop::default();
+    stop.stop();
+    let ended = super::backup(folder.path(), &place.path().join("backup"), &stop);
+    assert!(matches!(ended, Err(BackupError::Stopped)));
+    assert_eq!(names(place.path()), [""; 0]);
 }
 
 #[tokio::test]
