@@ -200,7 +200,8 @@ fn sentence(error: &str) -> String {
 }
 
 fn refuse(sentence: &str) -> ExitCode {
-    eprintln!("holdfast: {sentence}");
+    // Where even that cannot be said, the exit code still tells.
+    let _ = writeln!(std::io::stderr().lock(), "holdfast: {sentence}");
     ExitCode::from(WRONG_START)
 }
 

@@ -28,6 +28,7 @@ const LOOK_AGAIN: Duration = Duration::from_millis(5);
 pub struct Start {
     arguments: Vec<String>,
     environment: Vec<(String, String)>,
+    is_unheard: bool,
 }
 
 impl Start {
@@ -60,6 +61,13 @@ impl Start {
     #[must_use]
     pub fn environment(mut self, name: &str, value: &str) -> Start {
         self.environment.push((name.to_owned(), value.to_owned()));
+        self
+    }
+
+    /// Nobody reads its standard error: what it writes there fails.
+    #[must_use]
+    pub const fn unheard(mut self) -> Start {
+        self.is_unheard = true;
         self
     }
 
@@ -260,7 +268,7 @@ impl Holdfast {
         let mut command = self.start.command(self.address, &self.data(), self.folder.path());
         let mut child =
             command.spawn().unwrap_or_else(|error| panic!("{}: {error}", binary().display()));
-        if let Some(stderr) = child.stderr.take() {
+        if let Some(stderr) = child.stderr.take().filter(|_| !self.start.is_unheard) {
             tokio::spawn(collect(stderr, Arc::clone(&self.stderr)));
         }
         let stdout = child.stdout.take();

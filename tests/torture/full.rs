@@ -33,11 +33,15 @@ struct Stage {
 
 impl Stage {
     async fn set() -> Self {
+        Self::set_with(|start| start).await
+    }
+
+    async fn set_with(how: impl Fn(Start) -> Start) -> Self {
         let mock = MockProvider::start().await.unwrap();
         let words = counted_words(40);
         let (first, second) = words.split_at(100);
         mock.on("halves", Script::gated(first, GATE, second));
-        let holdfast = Start::with_mock(&mock).start().await;
+        let holdfast = how(Start::with_mock(&mock)).start().await;
         let server = Socket(holdfast.address());
         let mut chance = fastrand::Rng::with_seed(1);
         let conversation = id(&mut chance);
@@ -98,7 +102,16 @@ fn assert_turned_away(reply: &Reply) {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_full_disk_loses_nothing_and_takes_nothing_new() {
-    let stage = Stage::set().await;
+    full_and_with_room_again(Stage::set().await).await;
+}
+
+/// As where the log lies on the same disk: what cannot be said must not take down what it is about.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn nor_does_it_where_the_log_cannot_be_written() {
+    full_and_with_room_again(Stage::set_with(Start::unheard).await).await;
+}
+
+async fn full_and_with_room_again(stage: Stage) {
     let Stage { server, settled, running, waiting, .. } = &stage;
     let whole = counted_words(40);
     stage.limit(Some(0));

@@ -52,6 +52,9 @@ fn log() {
         .with_env_filter(filter)
         .with_writer(std::io::stderr)
         .with_ansi(std::io::stderr().is_terminal())
+        // It would be said on standard error, by a panic where that cannot be written: a log on a full
+        // disk must not take down what it is about.
+        .log_internal_errors(false)
         .init();
 }
 

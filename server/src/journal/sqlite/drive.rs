@@ -5,6 +5,7 @@
 //! more keep coming and never longer than the group before took to be written. Where nobody else is
 //! about, there is nothing to wait for: a command alone is written at once.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -52,8 +53,9 @@ impl Drive {
         let is_abandoned = Arc::clone(&abandoned);
         let mut write = move |queue: &Queue, group| {
             let abandoned = || is_abandoned.load(Ordering::Acquire);
-            if !abandoned() {
-                writer.pump(group);
+            // A fault in the pump itself fails one group, not the writing of all others for ever.
+            if !abandoned() && catch_unwind(AssertUnwindSafe(|| writer.pump(group))).is_err() {
+                writer.be_in_doubt();
             }
             if queue.is_empty() && writer.owes() && !writer.is_in_doubt() && !abandoned() {
                 writer.pump(Vec::new());

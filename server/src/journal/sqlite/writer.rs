@@ -168,6 +168,11 @@ impl Writer {
         !self.unconfirmed.is_empty()
     }
 
+    /// Nobody knows what the last group did: its connection is not to be trusted either.
+    pub(super) fn be_in_doubt(&mut self) {
+        self.doubt.get_or_insert_default();
+    }
+
     /// Whether it is open what the last group left on disk: then another should follow before long.
     pub(super) const fn is_in_doubt(&self) -> bool {
         self.doubt.is_some()
