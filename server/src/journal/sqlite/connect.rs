@@ -67,6 +67,8 @@ impl Place {
             Some(vfs) => Connection::open_with_flags_and_vfs(&self.file, flags, vfs),
         }?;
         connection.busy_timeout(BUSY)?;
+        // Else a statement is compiled anew whenever a number it is given could change its plan.
+        connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
         Ok(connection)
     }
 }
