@@ -19,6 +19,8 @@ use super::writer::{Command, Writer};
 
 /// The most commands in one group.
 const GROUP: usize = 512;
+/// So many share a sync so well that to wait for more costs more than it saves.
+const ENOUGH: usize = 24;
 /// The longest that a group is kept open for others to join.
 const PATIENCE_MOST: Duration = Duration::from_millis(1);
 /// How long nobody may come before it is closed.
@@ -148,7 +150,7 @@ impl Company {
             return;
         }
         let begun = Instant::now();
-        while group.len() < GROUP && begun.elapsed() < self.patience {
+        while group.len() < ENOUGH && begun.elapsed() < self.patience {
             let before = group.len();
             thread::sleep(STALL);
             drain(queue, group);
