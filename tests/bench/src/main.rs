@@ -28,6 +28,10 @@ use clap::Parser as _;
 
 use arguments::Arguments;
 
+/// As in the product's own program; those it is measured against have the same.
+#[global_allocator]
+static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
+
 fn main() -> ExitCode {
     let ended = match Arguments::parse() {
         Arguments::Run(run) => rows::run(&run),
