@@ -104,6 +104,9 @@ pub fn backup(folder: &Path, to: &Path, stop: &Stop) -> Result<BackedUp, BackupE
     if fs::metadata(&place.file).map_or(0, |metadata| metadata.len()) == 0 {
         return Err(nothing());
     }
+    if place.is_short() {
+        return Err(BackupError::Foreign(place.file));
+    }
     if to.symlink_metadata().is_ok() {
         return Err(BackupError::Exists(to.to_owned()));
     }

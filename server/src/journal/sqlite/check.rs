@@ -118,8 +118,12 @@ pub fn check_file(file: &Path) -> Result<Checked, CheckError> {
 fn is_there(path: &Path) -> Result<bool, CheckError> {
     let unreadable = |source| CheckError::Unreadable { path: path.to_owned(), source };
     match std::fs::metadata(path) {
-        Ok(metadata) if metadata.is_file() => Ok(metadata.len() > 0),
-        Ok(_) => Err(unreadable(io::ErrorKind::IsADirectory.into())),
+        Ok(metadata) if metadata.is_file() => {
+            let place = Place { file: path.to_owned(), vfs: None };
+            Ok(metadata.len() > 0 || place.has_lost_its_beginning())
+        }
+        Ok(metadata) if metadata.is_dir() => Err(unreadable(io::ErrorKind::IsADirectory.into())),
+        Ok(_) => Err(unreadable(io::Error::other("it is not a file"))),
         Err(error)
             if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) =>
         {
@@ -130,6 +134,13 @@ fn is_there(path: &Path) -> Result<bool, CheckError> {
 }
 
 fn check_place(place: &Place) -> Result<Checked, CheckError> {
+    if place.vfs.is_none() && place.is_short() {
+        let left = if place.has_lost_its_beginning() { ", and its log is still there" } else { "" };
+        return Ok(Checked {
+            faults: vec![format!("archive: the file ends before its first page does{left}")],
+            ..Checked::default()
+        });
+    }
     let store = |source| CheckError::Store { path: place.file.clone(), source };
     let damaged = |error: &rusqlite::Error| Checked {
         faults: vec![format!("archive: SQLite cannot read it: {}", printable(&error.to_string()))],

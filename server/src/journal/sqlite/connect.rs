@@ -6,6 +6,8 @@ use std::time::Duration;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 
+/// The size of an archive's pages, in bytes: SQLite's own choice.
+const PAGE: u64 = 4096;
 /// How long a statement waits for a lock; a backup may hold one for a moment.
 const BUSY: Duration = Duration::from_secs(5);
 
@@ -52,7 +54,19 @@ impl Place {
         Ok(connection)
     }
 
-    fn log_has_content(&self) -> bool {
+    /// Whether the file ends before its first page does, though there is a log that may hold an archive.
+    /// SQLite must not be let near it: it takes such a log for another file's, and deletes it.
+    pub(super) fn has_lost_its_beginning(&self) -> bool {
+        self.vfs.is_none() && self.is_short() && self.log_has_content()
+    }
+
+    /// Whether the file ends before its first page does.
+    pub(super) fn is_short(&self) -> bool {
+        std::fs::metadata(&self.file).is_ok_and(|metadata| metadata.len() < PAGE)
+    }
+
+    /// Whether something was left in the log.
+    pub(super) fn log_has_content(&self) -> bool {
         // Where the file is a link, its log is beside what it leads to.
         let mut log =
             self.file.canonicalize().unwrap_or_else(|_| self.file.clone()).into_os_string();

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use rusqlite::Connection;
+use rusqlite::config::DbConfig;
 use thiserror::Error;
 
 use super::backup::before_migration;
@@ -65,6 +66,13 @@ pub enum OpenError {
         /// Why.
         source: CopyError,
     },
+    /// There is a log without its archive.
+    #[error(
+        "the archive in {} has lost its beginning, and its log is still there; keep a copy of the \
+         folder, and go back to a backup or name another folder with --data",
+        .0.display()
+    )]
+    Headless(PathBuf),
     /// A backup or a check holds on to what the last process left in the log.
     #[error(
         "the archive in {} is being read, as holdfast backup and holdfast check do; start again when \
@@ -99,13 +107,19 @@ pub(super) fn open(folder: &Path, vfs: Option<&'static str>) -> Result<Opened, O
     }
     let place = Place { file: folder.join(FILE), vfs };
     let file = &place.file;
-    inspect(folder, file)?;
+    inspect(folder, &place)?;
     create_folder(folder)?;
     let lock = lock(folder)?;
     // SQLite gives its other files the permissions of this one.
     create_private(file).map_err(|source| OpenError::Folder { path: file.clone(), source })?;
     let store = |source| OpenError::Store { folder: folder.to_owned(), source };
+    let has_log = vfs.is_none() && place.log_has_content();
     let mut connection = place.writer().map_err(store)?;
+    // What is refused from here on has its log left alone.
+    let leave_log = |connection: &Connection, leave| {
+        connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, leave).map(drop)
+    };
+    leave_log(&connection, has_log).map_err(store)?;
     // The header may not have it yet: a migration stands in the log first.
     let found = connection.query_row("PRAGMA user_version", (), |row| row.get(0)).map_err(store)?;
     if found > VERSION {
@@ -123,6 +137,7 @@ pub(super) fn open(folder: &Path, vfs: Option<&'static str>) -> Result<Opened, O
     if !put_log_away(&connection, PATIENCE).map_err(store)? {
         return Err(OpenError::BeingRead(folder.to_owned()));
     }
+    leave_log(&connection, false).map_err(store)?;
     Ok(Opened { connection, lock, place })
 }
 
@@ -144,7 +159,15 @@ pub(super) fn put_log_away(connection: &Connection, patience: Duration) -> rusql
 }
 
 /// Reads the header of the file without SQLite, which would leave files of its own beside it.
-fn inspect(folder: &Path, file: &Path) -> Result<(), OpenError> {
+fn inspect(folder: &Path, place: &Place) -> Result<(), OpenError> {
+    let file = &place.file;
+    // A pipe, for one, would be waited for.
+    if fs::metadata(file).is_ok_and(|metadata| !metadata.is_file() && !metadata.is_dir()) {
+        return Err(OpenError::Foreign(file.clone()));
+    }
+    if place.has_lost_its_beginning() {
+        return Err(OpenError::Headless(folder.to_owned()));
+    }
     let mut header = [0; 100];
     match File::open(file).and_then(|mut file| file.read_exact(&mut header)) {
         Ok(()) => {}

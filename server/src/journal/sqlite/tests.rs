@@ -6,6 +6,7 @@ use std::fs;
 use std::path::Path;
 
 use futures_util::future::join_all;
+use rusqlite::config::DbConfig;
 use tempfile::TempDir;
 
 use super::*;
@@ -159,8 +160,39 @@ async fn a_newer_archive_is_refused_also_where_only_its_log_says_so() {
     // As a newer process leaves it that is killed in its first start.
     let newer = place(store.path.path()).writer().unwrap();
     newer.execute_batch("PRAGMA user_version = 999").unwrap();
+    newer.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true).unwrap();
+    drop(newer);
+    let before = contents(store.path.path());
     let sentence = refusal(store.path.path());
     assert!(sentence.contains("written by a newer holdfast (format 999"), "{sentence}");
+    let is_log = |(name, _): &&(String, Vec<u8>)| !name.ends_with("-shm");
+    let after = contents(store.path.path());
+    assert!(after.iter().filter(is_log).eq(before.iter().filter(is_log)), "and left as it is");
+}
+
+#[tokio::test]
+async fn a_log_without_the_beginning_of_its_archive_is_left_alone() {
+    let store = Folder::new(Drive::Task);
+    store.journal.accept(ask(&*store.journal, 1, 1)).await.unwrap();
+    // As the process leaves it that is killed now, and whatever takes the beginning afterwards.
+    let copy = tempfile::tempdir().unwrap();
+    for (file, content) in contents(store.path.path()) {
+        let name = Path::new(&file).file_name().unwrap().to_owned();
+        let content = if name == FILE { Vec::new() } else { content };
+        fs::write(copy.path().join(name), content).unwrap();
+    }
+    for length in [0, 1, 99, 4095] {
+        fs::write(copy.path().join(FILE), vec![7; length]).unwrap();
+        let before = contents(copy.path());
+        assert!(refusal(copy.path()).contains("has lost its beginning"));
+        let checked = check(copy.path(), None).unwrap();
+        assert_eq!(
+            checked.faults,
+            ["archive: the file ends before its first page does, and its log is still there"]
+        );
+        assert!(backup(copy.path(), &copy.path().join("backup"), &Stop::default()).is_err());
+        assert_eq!(contents(copy.path()), before);
+    }
 }
 
 #[tokio::test]
