@@ -4,7 +4,6 @@ use std::convert::Infallible;
 use std::sync::OnceLock;
 use std::time::Duration;
 
-use futures_util::FutureExt as _;
 use holdfast_protocol::{Outcome, State};
 use tokio::time::{Instant, sleep, timeout_at};
 
@@ -14,7 +13,7 @@ use super::end::{End, Run};
 use super::line::Place;
 use super::live::{Live, Progress, Stop};
 use super::slots::Slot;
-use crate::ask::{self, Asked};
+use crate::ask::{self, Asked, Context};
 use crate::journal::{Begin, Partial, Record};
 use crate::provider::Piece;
 
@@ -94,16 +93,14 @@ impl Runs {
         let started = Instant::now();
         let provider = &*self.0.provider;
         let mut run = Run::new(provider);
-        match ask::context(&*self.0.journal, asked).await {
-            Ok(context) => run.context = context,
-            Err(error) => {
-                tracing::error!(%error, "the context of an ask could not be read");
-                return run.without_context();
-            }
-        }
-        if let Some(stop) = live.stopped(|_| true).now_or_never() {
-            return run.stopped(stop, started.elapsed());
-        }
+        run.context = tokio::select! {
+            biased;
+            stop = live.stopped(|_| true) => return run.stopped(stop, started.elapsed()),
+            context = self.context(asked) => match context {
+                Some(context) => context,
+                None => return run.without_context(),
+            },
+        };
         let call = asked.call(&run.context);
         let first_text = OnceLock::new();
         let (clock, limits) = (&self.0.clock, &self.0.settings.limits);
@@ -127,6 +124,26 @@ impl Runs {
         match ended {
             Ok(ended) => run.ended(ended, started.elapsed()),
             Err(stop) => run.stopped(stop, started.elapsed()),
+        }
+    }
+
+    /// What the model is to see. Nothing has been sent yet, so that a disk that fails is tried again,
+    /// for as long as a model server that does not begin would be waited for.
+    async fn context(&self, asked: &Asked) -> Option<Context> {
+        let given_up = Instant::now() + self.0.settings.limits.first_byte;
+        let mut has_said = false;
+        loop {
+            match ask::context(&*self.0.journal, asked).await {
+                Ok(context) => return Some(context),
+                Err(error) if !std::mem::replace(&mut has_said, true) => {
+                    tracing::warn!(%error, "the context of an ask cannot be read");
+                }
+                Err(_) => {}
+            }
+            if Instant::now() >= given_up {
+                return None;
+            }
+            sleep(AGAIN).await;
         }
     }
 

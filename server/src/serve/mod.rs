@@ -41,7 +41,10 @@ pub fn run(config: Config) -> Result<ExitCode, String> {
     log();
     let runtime = tokio::runtime::Runtime::new()
         .map_err(|error| format!("cannot start any threads: {error}"))?;
-    runtime.block_on(serve(config))
+    let ended = runtime.block_on(serve(config));
+    // What still blocks a thread, as a disk can, does not keep the process.
+    runtime.shutdown_background();
+    ended
 }
 
 /// To standard error; never a question, an answer or a key.
@@ -67,7 +70,14 @@ async fn serve(config: Config) -> Result<ExitCode, String> {
         .map_err(|error| format!("cannot listen on {}: {error}", config.listen))?;
     let mut signals = Signals::new().map_err(|error| format!("cannot watch signals: {error}"))?;
     let provider = provider::build(&config)?;
-    let journal = open(&config)?;
+    let opening = config.clone();
+    let journal = tokio::select! {
+        opened = tokio::task::spawn_blocking(move || open(&opening)) => {
+            opened.map_err(|error| error.to_string())??
+        }
+        // It may be waiting for a backup to end.
+        () = signals.next() => return Ok(ExitCode::SUCCESS),
+    };
     let (offered, offers) = watch::channel(offers::keys(&config));
     offers::look_around(&config, address, offered);
 

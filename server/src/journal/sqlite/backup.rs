@@ -104,7 +104,7 @@ pub fn backup(folder: &Path, to: &Path, stop: &Stop) -> Result<BackedUp, BackupE
     if fs::metadata(&place.file).map_or(0, |metadata| metadata.len()) == 0 {
         return Err(nothing());
     }
-    if place.is_short() {
+    if place.is_short() || place.has_a_strangers_log() {
         return Err(BackupError::Foreign(place.file));
     }
     if to.symlink_metadata().is_ok() {

@@ -134,6 +134,12 @@ fn is_there(path: &Path) -> Result<bool, CheckError> {
 }
 
 fn check_place(place: &Place) -> Result<Checked, CheckError> {
+    if place.has_a_strangers_log() {
+        return Ok(Checked {
+            faults: vec!["archive: the log beside it belongs to another archive".to_owned()],
+            ..Checked::default()
+        });
+    }
     if place.vfs.is_none() && place.is_short() {
         let left = if place.has_lost_its_beginning() { ", and its log is still there" } else { "" };
         return Ok(Checked {

@@ -1,5 +1,7 @@
 //! Connections to the archive's file, each set up as the promise needs it.
 
+use std::fs::File;
+use std::io::Read as _;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -58,6 +60,16 @@ impl Place {
     /// SQLite must not be let near it: it takes such a log for another file's, and deletes it.
     pub(super) fn has_lost_its_beginning(&self) -> bool {
         self.vfs.is_none() && self.is_short() && self.log_has_content()
+    }
+
+    /// Whether a log lies beside a file that never had one: a backup, put where another archive was.
+    pub(super) fn has_a_strangers_log(&self) -> bool {
+        // The version to write it with, by SQLite's file format: 1 is without a log.
+        let mut header = [0; 19];
+        self.vfs.is_none()
+            && File::open(&self.file).and_then(|mut file| file.read_exact(&mut header)).is_ok()
+            && header.last() == Some(&1)
+            && self.log_has_content()
     }
 
     /// Whether the file ends before its first page does.

@@ -66,6 +66,13 @@ pub enum OpenError {
         /// Why.
         source: CopyError,
     },
+    /// A backup was put where another archive was.
+    #[error(
+        "the log in {} (holdfast.db-wal) belongs to another archive than the one beside it; a backup \
+         goes into an empty data folder",
+        .0.display()
+    )]
+    StrangersLog(PathBuf),
     /// There is a log without its archive.
     #[error(
         "the archive in {} has lost its beginning, and its log is still there; keep a copy of the \
@@ -167,6 +174,9 @@ fn inspect(folder: &Path, place: &Place) -> Result<(), OpenError> {
     }
     if place.has_lost_its_beginning() {
         return Err(OpenError::Headless(folder.to_owned()));
+    }
+    if place.has_a_strangers_log() {
+        return Err(OpenError::StrangersLog(folder.to_owned()));
     }
     let mut header = [0; 100];
     match File::open(file).and_then(|mut file| file.read_exact(&mut header)) {

@@ -135,6 +135,26 @@ async fn a_run_that_cannot_be_billed_is_not_repeated_from_a_backup() {
 }
 
 #[tokio::test]
+async fn a_backup_is_not_mixed_with_the_log_of_what_was_there_before() {
+    let folder = archive().await;
+    let to = folder.path().join("backup");
+    backup(folder.path(), &to).unwrap();
+    let journal = SqliteJournal::open(&legal::options(folder.path())).unwrap();
+    journal.accept(ask(&journal, 99, 99)).await.unwrap();
+    // As a process leaves it that is killed now, and as it is restored in haste.
+    let killed = tempfile::tempdir().unwrap();
+    let log = format!("{FILE}-wal");
+    fs::copy(folder.path().join(&log), killed.path().join(&log)).unwrap();
+    fs::copy(&to, killed.path().join(FILE)).unwrap();
+    let refused = SqliteJournal::open(&legal::options(killed.path()));
+    let said = refused.err().unwrap().to_string();
+    assert!(said.contains("belongs to another archive"), "{said}");
+    assert_eq!(check(killed.path(), None).unwrap().faults.len(), 1);
+    assert!(backup(killed.path(), &killed.path().join("again")).is_err());
+    assert_eq!(fs::read(killed.path().join(FILE)).unwrap(), fs::read(&to).unwrap());
+}
+
+#[tokio::test]
 async fn a_backup_that_is_stopped_leaves_nothing() {
     let folder = archive().await;
     let place = tempfile::tempdir().unwrap();
