@@ -78,7 +78,7 @@ impl Wanted {
         let mut wanted = Self {
             rustup: vec![rustup::WASM],
             crates: crates::list(workspace)?,
-            debian: vec![debian::WASM_OPT],
+            debian: vec![debian::MAKE, debian::WASM_OPT],
         };
         if purpose == Purpose::Test {
             wanted.rustup.extend([rustup::CLIPPY, rustup::RUSTFMT]);

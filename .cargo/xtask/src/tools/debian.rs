@@ -14,6 +14,8 @@ pub(super) struct Package {
     package: &'static str,
 }
 
+/// Builds the server's allocator.
+pub(super) const MAKE: Package = Package { program: "make", package: "make" };
 pub(super) const WASM_OPT: Package = Package { program: "wasm-opt", package: "binaryen" };
 pub(super) const CHROMIUM: Package = Package { program: "chromium", package: "chromium" };
 pub(super) const CHROMEDRIVER: Package =
