@@ -323,8 +323,10 @@ fn faults_strike_where_they_should_and_are_gone_when_lifted() {
 
 #[test]
 fn nothing_comes_after_a_fault_that_takes_the_machine_along() {
-    for (loss, expected) in [(None, 2), (Some(Loss::Everything), 1)] {
-        let disk = Disk::new(3);
+    // A crash keeps what the sync that failed has left, by the seed; only ever that.
+    let kept = (0..20).map(|seed| (seed, None, 1..=2));
+    for (seed, loss, expected) in kept.chain([(3, Some(Loss::Everything), 1..=1)]) {
+        let disk = Disk::new(seed);
         let connection = writer(&disk, "FULL");
         insert(&connection).unwrap();
         disk.go_down_with_fault();
@@ -338,8 +340,9 @@ fn nothing_comes_after_a_fault_that_takes_the_machine_along() {
             Some(loss) => drop(disk.lose_power(loss)),
         }
         let connection = writer(&disk, "FULL");
-        assert_eq!(count(&connection), expected, "{loss:?}");
-        assert_eq!(insert(&connection), Ok(expected + 1), "no fault is left");
+        let count = count(&connection);
+        assert!(expected.contains(&count), "{loss:?} from seed {seed} left {count}");
+        assert_eq!(insert(&connection), Ok(count + 1), "no fault is left");
     }
 }
 
