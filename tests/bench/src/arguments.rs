@@ -89,6 +89,9 @@ pub(crate) struct Load {
     /// Which asks of a made archive are looked up: the first so many …
     #[arg(long, default_value_t = 0)]
     pub(crate) asks: u64,
+    /// … each from its offset 0, which nobody keeps at hand …
+    #[arg(long)]
+    pub(crate) unkept: bool,
     /// … or what is fetched instead.
     #[arg(long)]
     pub(crate) path: Option<String>,

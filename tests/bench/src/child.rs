@@ -123,6 +123,11 @@ impl<'a> Load<'a> {
         self
     }
 
+    pub(crate) fn flag(mut self, flag: &str) -> Self {
+        self.flags.push(flag.to_owned());
+        self
+    }
+
     /// Runs them to their end.
     pub(crate) fn run(self) -> Result<Seen> {
         self.start()?.json()

@@ -41,10 +41,11 @@ fn version_7(millis: u64, seed: u64) -> Uuid {
     Builder::from_unix_timestamp_millis(millis, &random).into_uuid()
 }
 
-/// Where a made ask is looked up.
-pub(crate) fn lookup(ask: u64) -> String {
+/// Where a made ask is looked up. From an offset it is read from the archive each time.
+pub(crate) fn lookup(ask: u64, unkept: bool) -> String {
     let (request, conversation) = (made_request(ask), made_conversation(ask));
-    format!("/api/v1/requests/{request}?conversation_id={conversation}")
+    let after = if unkept { "&after=0" } else { "" };
+    format!("/api/v1/requests/{request}?conversation_id={conversation}{after}")
 }
 
 #[cfg(test)]

@@ -25,14 +25,11 @@ const PREPARED: u64 = 20_000;
 
 /// What is fetched: one path, or asks of a made archive at random.
 pub(super) fn requests(load: &Load) -> Vec<Vec<u8>> {
+    let lookup = |ask| get(&ids::lookup(ask, load.unkept), None);
     match &load.path {
         Some(path) => vec![get(path, None)],
-        None if load.asks <= PREPARED => {
-            (0..load.asks).map(|ask| get(&ids::lookup(ask), None)).collect()
-        }
-        None => {
-            (0..PREPARED).map(|_| get(&ids::lookup(fastrand::u64(..load.asks)), None)).collect()
-        }
+        None if load.asks <= PREPARED => (0..load.asks).map(lookup).collect(),
+        None => (0..PREPARED).map(|_| lookup(fastrand::u64(..load.asks))).collect(),
     }
 }
 
