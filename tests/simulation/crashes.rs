@@ -6,17 +6,15 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use axum::Router;
-use axum::body::Body;
-use axum::http::{Request, header};
 use holdfast::app::{App, Parts};
-use holdfast::journal::sqlite::{self, Drive, Identity, Options, SqliteJournal};
+use holdfast::journal::sqlite::{self, SqliteJournal};
 use holdfast_protocol::{AskBody, ConversationId, Outcome, RequestId, Status};
 use holdfast_tests::disk::{self, Disk, Loss};
-use http_body_util::BodyExt as _;
-use tower::ServiceExt as _;
 use uuid::Uuid;
 
 use crate::clock::Clock;
+use crate::http::{request, send};
+use crate::server::open;
 use crate::steps::{PIECES, Stepping, SteppingModel, Steps};
 
 /// Where the story breaks off.
@@ -44,13 +42,7 @@ struct Machine {
 
 /// Opens the folder; nothing if the disk goes down meanwhile.
 fn start(disk: &Disk, calls: &Calls, steps: &Arc<Steps>) -> Option<Machine> {
-    let opened = SqliteJournal::open(&Options {
-        folder: disk.folder().to_owned(),
-        drive: Drive::Task,
-        identity: Identity { archive: "a1".to_owned(), principal: "p1".to_owned() },
-        vfs: Some(disk::vfs()),
-    });
-    let journal = match opened {
+    let journal = match open(disk) {
         Ok(journal) => Arc::new(journal),
         Err(error) => {
             assert!(disk.is_down(), "the journal opens after any crash: {error}");
@@ -80,18 +72,9 @@ fn ask(id: u128, conversation: u128, retry_of: Option<u128>) -> AskBody {
 
 /// One exchange. Nothing: there was no reply, or it said neither accepted nor settled.
 async fn exchange(router: &Router, path: &str, body: Option<String>, wait: u32) -> Option<Outcome> {
-    let request = Request::builder()
-        .method(if body.is_some() { "POST" } else { "GET" })
-        .uri(path)
-        .header(header::HOST, "127.0.0.1")
-        .header(header::CONTENT_TYPE, "application/json")
-        .header("prefer", format!("wait={wait}"))
-        .body(Body::from(body.unwrap_or_default()))
-        .unwrap();
-    let response = router.clone().oneshot(request).await.unwrap();
-    let known = matches!(response.status().as_u16(), 200 | 202);
-    let body = response.into_body().collect().await.unwrap().to_bytes();
-    known.then(|| serde_json::from_slice(&body).unwrap())
+    let reply = send(router.clone(), request(path, body, wait)).await;
+    let (status, _, body) = reply.expect("the router replies");
+    matches!(status, 200 | 202).then(|| serde_json::from_slice(&body).unwrap())
 }
 
 async fn submit(router: &Router, ask: &AskBody, wait: u32) -> Option<Outcome> {

@@ -13,6 +13,7 @@
 
 mod clock;
 mod crashes;
+mod http;
 mod judge;
 mod model;
 mod rng;

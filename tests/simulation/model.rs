@@ -66,6 +66,16 @@ impl Drop for Running<'_> {
     }
 }
 
+/// What a provider lists that has one model, and that always ready.
+pub(crate) fn listed(name: &str) -> Vec<Listed> {
+    vec![Listed {
+        name: name.to_owned(),
+        provider: name.to_owned(),
+        state: ModelState::Ready,
+        default: true,
+    }]
+}
+
 #[async_trait]
 impl Provider for Model {
     fn name(&self) -> &'static str {
@@ -73,12 +83,7 @@ impl Provider for Model {
     }
 
     fn models(&self) -> Vec<Listed> {
-        vec![Listed {
-            name: "simulated".to_owned(),
-            provider: "simulated".to_owned(),
-            state: ModelState::Ready,
-            default: true,
-        }]
+        listed(self.name())
     }
 
     fn is_in_process(&self) -> bool {

@@ -81,12 +81,7 @@ impl Server {
         let opened = if let Some(store) = &self.memory {
             Opened::InMemory(Arc::new(store.open()))
         } else {
-            Opened::OnDisk(Arc::new(SqliteJournal::open(&Options {
-                folder: self.disk.folder().to_owned(),
-                drive: Drive::Task,
-                identity: identity(),
-                vfs: Some(disk::vfs()),
-            })?))
+            Opened::OnDisk(Arc::new(open(&self.disk)?))
         };
         let clock = Arc::new(self.clock.clone());
         let mut parts = Parts::new(opened.journal(), self.model.clone(), clock);
@@ -138,6 +133,16 @@ impl Server {
             opened.abandon().await;
         }
     }
+}
+
+/// Opens the archive on a disk.
+pub(crate) fn open(disk: &Disk) -> Result<SqliteJournal, OpenError> {
+    SqliteJournal::open(&Options {
+        folder: disk.folder().to_owned(),
+        drive: Drive::Task,
+        identity: identity(),
+        vfs: Some(disk::vfs()),
+    })
 }
 
 fn identity() -> Identity {

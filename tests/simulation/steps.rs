@@ -12,10 +12,10 @@ use holdfast::journal::{
     Record, Result, Start, Turn,
 };
 use holdfast::provider::{Call, Generated, Piece, Provider, ProviderError, Usage};
-use holdfast_protocol::{
-    Conversation, Finish, Model as Listed, ModelState, Outcome, Owner, RequestId, Route,
-};
+use holdfast_protocol::{Conversation, Finish, Model as Listed, Outcome, Owner, RequestId, Route};
 use tokio::sync::Notify;
+
+use crate::model::listed;
 
 /// The awaits so far, and the one that is the last.
 #[derive(Debug, Default)]
@@ -146,12 +146,7 @@ impl Provider for SteppingModel {
     }
 
     fn models(&self) -> Vec<Listed> {
-        vec![Listed {
-            name: "stepping".to_owned(),
-            provider: "stepping".to_owned(),
-            state: ModelState::Ready,
-            default: true,
-        }]
+        listed(self.name())
     }
 
     fn is_in_process(&self) -> bool {

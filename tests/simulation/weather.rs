@@ -7,14 +7,12 @@ use std::time::Duration;
 
 use axum::body::Body;
 use axum::http::{Request, header};
-use axum::response::Response;
 use holdfast_protocol::reply::{Exchange, Received, Reply, Verdict, classify};
 use holdfast_protocol::{AskBody, Outcome};
 use holdfast_recovery::Sending;
-use http_body_util::BodyExt;
 use tokio::sync::watch;
-use tower::ServiceExt;
 
+use crate::http::{Whole, request, send};
 use crate::rng::Chance;
 
 const HTML: &str = "<html><h1>504 Gateway Time-out</h1></html>";
@@ -231,60 +229,41 @@ impl Weather {
 
     /// The body of a simple read, in the same weather but for the single faults.
     pub(crate) async fn get(&self, path: &str) -> Option<Vec<u8>> {
-        tokio::time::sleep(self.chance.millis(5, 60)).await;
-        if self.outage.get() {
-            return None;
-        }
-        let request = Request::builder().uri(path).header(header::HOST, "127.0.0.1");
-        let (status, _, body) = self.call(request.body(Body::empty()).ok()?).await?;
-        matches!(status, 200 | 202).then_some(body)
+        self.known(request(path, None, 0)).await
     }
 
     /// Submits an ask as a program would, in the same weather but for the single faults. Nothing: it
     /// was refused, or nobody knows.
     pub(crate) async fn post(&self, ask: &AskBody) -> Option<Outcome> {
+        let body = serde_json::to_string(ask).ok()?;
+        serde_json::from_slice(&self.known(request("/api/v1/ask", Some(body), 0)).await?).ok()
+    }
+
+    /// The body of a reply that is no refusal.
+    async fn known(&self, request: Request<Body>) -> Option<Vec<u8>> {
         tokio::time::sleep(self.chance.millis(5, 60)).await;
         if self.outage.get() {
             return None;
         }
-        let request = Request::builder()
-            .method("POST")
-            .uri("/api/v1/ask")
-            .header(header::HOST, "127.0.0.1")
-            .header(header::CONTENT_TYPE, "application/json")
-            .header("prefer", "wait=0");
-        let body = serde_json::to_string(ask).ok()?;
-        let (status, _, body) = self.call(request.body(Body::from(body)).ok()?).await?;
-        if !matches!(status, 200 | 202) {
-            return None;
-        }
-        serde_json::from_slice(&body).ok()
+        let (status, _, body) = self.call(request).await?;
+        matches!(status, 200 | 202).then_some(body)
     }
 
     /// The server's reply, or nothing while it is down or if it goes down meanwhile.
     async fn serve(&self, sending: &Sending) -> Option<Whole> {
-        self.call(request(sending)).await
+        self.call(written(sending)).await
     }
 
     async fn call(&self, request: Request<Body>) -> Option<Whole> {
         let mut server = self.server.subscribe();
         let router = server.borrow_and_update().clone()?;
-        let reply = async {
-            let response: Response = router.oneshot(request).await.ok()?;
-            let (parts, body) = response.into_parts();
-            let body = body.collect().await.ok()?.to_bytes().to_vec();
-            Some((parts.status.as_u16(), parts.headers, body))
-        };
         tokio::select! {
             biased;
             _ = server.changed() => None,
-            reply = reply => reply,
+            reply = send(router, request) => reply,
         }
     }
 }
-
-/// Status, headers and body of a reply that arrived whole.
-type Whole = (u16, axum::http::HeaderMap, Vec<u8>);
 
 fn judge(sending: &Sending, received: Received<'_>) -> Verdict {
     classify(sending.request_id, sending.conversation_id, sending.kind, received)
@@ -302,33 +281,16 @@ fn foreign(sending: &Sending, status: u16, content_type: &str, body: &str) -> Ve
 }
 
 /// The request as the page would write it.
-fn request(sending: &Sending) -> Request<Body> {
-    let (method, uri, body) = match sending.kind {
+fn written(sending: &Sending) -> Request<Body> {
+    let (id, conversation) = (sending.request_id, sending.conversation_id);
+    let (path, body) = match sending.kind {
         Exchange::Ask | Exchange::Resubmission => {
-            ("POST", "/api/v1/ask".to_owned(), serde_json::to_string(&sending.ask).ok())
+            ("/api/v1/ask".to_owned(), serde_json::to_string(&sending.ask).ok())
         }
-        Exchange::Lookup => (
-            "GET",
-            format!(
-                "/api/v1/requests/{}?conversation_id={}",
-                sending.request_id, sending.conversation_id
-            ),
-            None,
-        ),
-        Exchange::Cancel => (
-            "POST",
-            format!("/api/v1/requests/{}/cancel", sending.request_id),
-            serde_json::to_string(&sending.cancel).ok(),
-        ),
+        Exchange::Lookup => (format!("/api/v1/requests/{id}?conversation_id={conversation}"), None),
+        Exchange::Cancel => {
+            (format!("/api/v1/requests/{id}/cancel"), serde_json::to_string(&sending.cancel).ok())
+        }
     };
-    let request = Request::builder()
-        .method(method)
-        .uri(uri)
-        .header(header::HOST, "127.0.0.1")
-        .header("prefer", format!("wait={}", sending.wait));
-    let request = match &body {
-        Some(_) => request.header(header::CONTENT_TYPE, "application/json"),
-        None => request,
-    };
-    request.body(Body::from(body.unwrap_or_default())).expect("a well-formed request")
+    request(&path, body, sending.wait)
 }
