@@ -7,12 +7,12 @@ use std::time::Duration;
 use holdfast_protocol::{Outcome, State};
 use tokio::time::{Instant, sleep, timeout_at};
 
-use super::Runs;
 use super::admit::Standing;
 use super::end::{End, Run};
 use super::line::Place;
 use super::live::{Live, Progress, Stop};
 use super::slots::Slot;
+use super::{AGAIN, Runs};
 use crate::ask::{self, Asked, Context};
 use crate::journal::{Begin, Partial, Record};
 use crate::provider::Piece;
@@ -21,8 +21,6 @@ use crate::provider::Piece;
 const PARTIAL_EVERY: Duration = Duration::from_millis(250);
 /// … or as soon as there is so much of it, in bytes.
 const PARTIAL_BYTES: usize = 4096;
-/// How long to wait before the journal is asked again.
-const AGAIN: Duration = Duration::from_millis(500);
 
 /// What became of the wait for a turn.
 enum Turn {
@@ -70,6 +68,7 @@ impl Runs {
     /// Waits until the ask is the first of its conversation, a slot is free, and the journal has
     /// marked it, unless it `is_marked` already.
     async fn turn(&self, live: &Live, place: &Place, is_marked: bool) -> Turn {
+        let mut has_said = false;
         loop {
             place.first().await;
             let slot = self.0.slots.take().await;
@@ -79,9 +78,11 @@ impl Runs {
             match self.0.journal.begin(live.key(), self.mark()).await {
                 Ok(Begin::Begun) => return Turn::Begun(slot),
                 Ok(Begin::Settled(outcome)) => return Turn::Settled(Box::new(outcome)),
-                // An earlier ask is durable already and about to enter the line.
-                Ok(Begin::NotYet) => {}
-                Err(error) => tracing::warn!(%error, "a run cannot begin yet"),
+                Err(error) if !std::mem::replace(&mut has_said, true) => {
+                    tracing::warn!(%error, "a run cannot begin yet");
+                }
+                // An earlier ask is durable already and about to enter the line; or it has been said.
+                Ok(Begin::NotYet) | Err(_) => {}
             }
             drop(slot);
             sleep(AGAIN).await;

@@ -11,6 +11,7 @@ use std::time::Duration;
 
 use tokio::time::{Instant, sleep};
 
+use super::classify::Verdict;
 use super::end::End;
 use super::live::Stop;
 use super::{Phase, Runs};
@@ -141,9 +142,7 @@ impl Runs {
             tracing::error!(request_id = %record.outcome.request_id, "ending a run that nobody has");
             let called = record.mark == Mark::Calling { billable: true };
             let end = End::lost(record.provider.clone(), called);
-            let outcome =
-                end.outcome(record.outcome.clone(), record.submissions, self.0.clock.now());
-            if let Err(error) = self.0.journal.settle(record.key(), outcome).await {
+            if let Err(error) = self.put_right(&record, Verdict::Settle(Box::new(end))).await {
                 tracing::warn!(%error, "a run that nobody has cannot be ended yet");
             }
         }

@@ -47,7 +47,7 @@ use crate::clock::Clock;
 use crate::journal::{ConversationKey, Journal, JournalError, Key};
 use crate::provider::Provider;
 
-/// How long to wait before the journal is asked again about what nobody here has.
+/// How long to wait before the journal is asked again.
 const AGAIN: Duration = Duration::from_millis(500);
 
 /// How long somebody is ready to wait.
