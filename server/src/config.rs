@@ -370,7 +370,8 @@ mod tests {
     #[test]
     fn a_flag_beats_the_file_and_the_file_the_default() {
         let (_folder, mut settings) = file(
-            "listen = \"localhost:1\"\ndata = \"/a\"\nprovider = \"openai\"\ndrain = 5\nsilence-timeout = 7\n\
+            "listen = \"localhost:1\"\ndata = \"/a\"\nprovider = \"openai\"\ndrain = 5\n\
+             silence-timeout = 7\n\
              public-url = \"https://example.org/chat/\"\nmax-output-tokens = 9",
         );
         settings.data = Some("/b".into());

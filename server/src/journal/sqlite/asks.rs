@@ -377,7 +377,8 @@ pub(super) fn requeue(write: &mut Write<'_>, key: Key) -> rusqlite::Result<()> {
     let ask: Option<i64> = write
         .connection
         .prepare_cached(
-            "UPDATE asks SET state = 'accepted', born = 0, epoch = NULL, silent_until = NULL, run_until = NULL
+            "UPDATE asks SET state = 'accepted', born = 0, epoch = NULL, silent_until = NULL,
+                 run_until = NULL
              WHERE principal = ? AND request_id = ? AND state = 'calling' RETURNING id",
         )?
         .query_row(params![key.principal.0, bytes(key.request_id.uuid())], |row| row.get(0))

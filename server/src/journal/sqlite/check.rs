@@ -39,6 +39,9 @@ use super::open::FILE;
 /// Lines with one sentence; what a single cause has spoilt a thousand times is counted from there on.
 const LINES: usize = 100;
 
+/// There is less than SQLite needs to know a file by.
+const CUT_OFF: &str = "archive: the file ends before its first page does";
+
 /// What a check has seen.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Checked {
@@ -50,6 +53,13 @@ pub struct Checked {
     pub unsettled: u64,
     /// Conversations that were looked at.
     pub conversations: u64,
+}
+
+impl Checked {
+    /// What keeps anything else from being looked at.
+    fn only(fault: impl Into<String>) -> Self {
+        Self { faults: vec![fault.into()], ..Self::default() }
+    }
 }
 
 /// Why a check could not be made, in a sentence.
@@ -135,23 +145,13 @@ fn is_there(path: &Path) -> Result<bool, CheckError> {
 
 fn check_place(place: &Place) -> Result<Checked, CheckError> {
     if place.has_a_strangers_log() {
-        return Ok(Checked {
-            faults: vec!["archive: the log beside it belongs to another archive".to_owned()],
-            ..Checked::default()
-        });
+        return Ok(Checked::only("archive: the log beside it belongs to another archive"));
     }
-    if place.vfs.is_none() && place.is_short() {
+    if place.is_short() {
         let left = if place.has_lost_its_beginning() { ", and its log is still there" } else { "" };
-        return Ok(Checked {
-            faults: vec![format!("archive: the file ends before its first page does{left}")],
-            ..Checked::default()
-        });
+        return Ok(Checked::only(format!("{CUT_OFF}{left}")));
     }
     let store = |source| CheckError::Store { path: place.file.clone(), source };
-    let damaged = |error: &rusqlite::Error| Checked {
-        faults: vec![format!("archive: SQLite cannot read it: {}", printable(&error.to_string()))],
-        ..Checked::default()
-    };
     let walked = place.visitor().and_then(|connection| {
         let snapshot = connection.unchecked_transaction()?;
         let walked = walk(&snapshot, place);
@@ -165,7 +165,10 @@ fn check_place(place: &Place) -> Result<Checked, CheckError> {
             Err(CheckError::OtherVersion { path: place.file.clone(), found })
         }
         Ok(Walked::Nothing) => Err(CheckError::Nothing(place.file.clone())),
-        Err(error) if is_damage(&error) => Ok(damaged(&error)),
+        Err(error) if is_damage(&error) => {
+            let error = printable(&error.to_string());
+            Ok(Checked::only(format!("archive: SQLite cannot read it: {error}")))
+        }
         Err(error) => Err(store(error)),
     }
 }
@@ -188,10 +191,7 @@ fn walk(connection: &Connection, place: &Place) -> rusqlite::Result<Walked> {
         if place.vfs.is_some() || number("PRAGMA page_count")? > 0 {
             return Ok(Walked::Nothing);
         }
-        return Ok(Walked::Checked(Checked {
-            faults: vec!["archive: the file ends before its first page does".to_owned()],
-            ..Checked::default()
-        }));
+        return Ok(Walked::Checked(Checked::only(CUT_OFF)));
     }
     if application_id != i64::from(APPLICATION_ID) {
         findings.add(format!(

@@ -61,26 +61,30 @@ impl Place {
     /// Whether the file ends before its first page does, though there is a log that may hold an archive.
     /// SQLite must not be let near it: it takes such a log for another file's, and deletes it.
     pub(super) fn has_lost_its_beginning(&self) -> bool {
-        self.vfs.is_none() && self.is_short() && self.log_has_content()
+        self.is_short() && self.log_has_content()
     }
 
     /// Whether a log lies beside a file that never had one: a backup, put where another archive was.
     pub(super) fn has_a_strangers_log(&self) -> bool {
         // The version to write it with, by SQLite's file format: 1 is without a log.
         let mut header = [0; 19];
-        self.vfs.is_none()
-            && File::open(&self.file).and_then(|mut file| file.read_exact(&mut header)).is_ok()
+        File::open(&self.file).and_then(|mut file| file.read_exact(&mut header)).is_ok()
             && header.last() == Some(&1)
             && self.log_has_content()
     }
 
-    /// Whether the file ends before its first page does.
+    /// Whether the file ends before its first page does. Like the log, one in a VFS of its own is not
+    /// among the operating system's files, which know nothing of it.
     pub(super) fn is_short(&self) -> bool {
-        std::fs::metadata(&self.file).is_ok_and(|metadata| metadata.len() < PAGE)
+        self.vfs.is_none()
+            && std::fs::metadata(&self.file).is_ok_and(|metadata| metadata.len() < PAGE)
     }
 
     /// Whether something was left in the log.
     pub(super) fn log_has_content(&self) -> bool {
+        if self.vfs.is_some() {
+            return false;
+        }
         // Where the file is a link, its log is beside what it leads to.
         let mut log =
             self.file.canonicalize().unwrap_or_else(|_| self.file.clone()).into_os_string();

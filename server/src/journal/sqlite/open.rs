@@ -120,7 +120,7 @@ pub(super) fn open(folder: &Path, vfs: Option<&'static str>) -> Result<Opened, O
     // SQLite gives its other files the permissions of this one.
     create_private(file).map_err(|source| OpenError::Folder { path: file.clone(), source })?;
     let store = |source| OpenError::Store { folder: folder.to_owned(), source };
-    let has_log = vfs.is_none() && place.log_has_content();
+    let has_log = place.log_has_content();
     let mut connection = place.writer().map_err(store)?;
     // What is refused from here on has its log left alone.
     let leave_log = |connection: &Connection, leave| {

@@ -9,8 +9,9 @@
 //!
 //! *Architecture invariant:* no ask that waits is said to be accepted before a second commit says that
 //! its group was confirmed: the next group's, or one of its own where nothing else is to be written.
-//! Should that one fail, the confirmation is made up for as soon as the disk can be written. So what a crash leaves of a commit that was said to have failed can be told apart, and is
-//! never run unasked, save where running it costs nothing.
+//! Should that one fail, the confirmation is made up for as soon as the disk can be written. So what a
+//! crash leaves of a commit that was said to have failed can be told apart, and is never run unasked,
+//! save where running it costs nothing.
 //!
 //! *Architecture invariant:* every commit is synced. One that was not would lie in the log before the
 //! next, and a disk whose sync fails may lose it there, and all that comes after it.
