@@ -7,7 +7,8 @@
 //!
 //! use holdfast::app::{App, Parts};
 //! use holdfast::clock::SystemClock;
-//! use holdfast::journal::sqlite::{Drive, Identity, Options, SqliteJournal};
+//! use holdfast::journal::Identity;
+//! use holdfast::journal::sqlite::{Drive, Options, SqliteJournal};
 //!
 //! let journal = Arc::new(SqliteJournal::open(&Options {
 //!     folder: "/var/lib/holdfast".into(),
@@ -30,7 +31,7 @@
 //!
 //! For a simulation: with [`Drive::Task`](crate::journal::sqlite::Drive) nothing here starts a
 //! thread, so on a current-thread runtime with paused time, a [`Clock`] of its own, its own provider
-//! and its own [`Identity`](crate::journal::sqlite::Identity) a run depends on its inputs alone. The
+//! and its own [`Identity`](crate::journal::Identity) a run depends on its inputs alone. The
 //! first reply may be asked for at once: until the journal is classified the API answers `starting`.
 
 use std::sync::Arc;

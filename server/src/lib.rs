@@ -9,7 +9,7 @@
 //! has: arguments, sockets, signals, the data folder. The binary is a thin `main` over [`cli`].
 //!
 //! *Architecture invariant:* time, randomness and ids come in as parameters ([`clock`],
-//! [`journal::sqlite::Identity`]), so that a simulation can own them.
+//! [`journal::Identity`]), so that a simulation can own them.
 
 pub mod app;
 pub mod ask;

@@ -8,7 +8,8 @@ use std::time::Duration;
 
 use futures_util::{StreamExt as _, TryStreamExt as _, stream};
 use holdfast::clock::SystemClock;
-use holdfast::journal::sqlite::{Drive, Identity, Options, SqliteJournal};
+use holdfast::journal::Identity;
+use holdfast::journal::sqlite::{Drive, Options, SqliteJournal};
 use holdfast::journal::{Journal, PrincipalId};
 use holdfast::runs::{Phase, Runs, Settings, Submission, Until};
 use holdfast_protocol::{AskBody, ConversationId};

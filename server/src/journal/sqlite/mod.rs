@@ -36,15 +36,14 @@ pub use self::check::{CheckError, Checked, check, check_file};
 pub use self::copy::CopyError;
 pub use self::drive::Drive;
 pub use self::open::{FILE, OpenError};
-pub use super::Identity;
 
 use self::connect::Place;
 use self::drive::Driven;
 use self::readers::Readers;
 use self::writer::{Command, Write, Writer, command};
 use super::{
-    Accept, Begin, CancelledUnheard, ConversationKey, Journal, JournalError, Key, NewAsk, Partial,
-    PrincipalId, Record, Result, Start, Turn,
+    Accept, Begin, CancelledUnheard, ConversationKey, Identity, Journal, JournalError, Key, NewAsk,
+    Partial, PrincipalId, Record, Result, Start, Turn,
 };
 use crate::clock::Uptime;
 

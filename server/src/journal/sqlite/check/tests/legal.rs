@@ -7,7 +7,8 @@ use holdfast_protocol::{
     Finish, Outcome, Receipt, Route, Status, Timestamp,
 };
 
-use crate::journal::sqlite::{Drive, Identity, Options, SqliteJournal};
+use crate::journal::Identity;
+use crate::journal::sqlite::{Drive, Options, SqliteJournal};
 use crate::journal::suite::{self, request_id};
 use crate::journal::{Accept, CancelledUnheard, Journal, NewAsk, Partial, Record, Start};
 
