@@ -8,6 +8,7 @@
 
 mod ask;
 mod code;
+pub mod event_stream;
 mod ids;
 pub mod limits;
 mod members;

@@ -201,12 +201,15 @@ fn wait(reply: &Reply<'_>) -> Option<Duration> {
 }
 
 fn is_media_type(reply: &Reply<'_>, media_type: &str) -> bool {
-    reply.content_type.is_some_and(|value| {
-        value
-            .split(';')
-            .next()
-            .is_some_and(|essence| essence.trim().eq_ignore_ascii_case(media_type))
-    })
+    reply.content_type.is_some_and(|value| names(value, media_type))
+}
+
+/// Whether a `Content-Type` names this media type, whatever its parameters.
+pub(crate) fn names(content_type: &str, media_type: &str) -> bool {
+    content_type
+        .split(';')
+        .next()
+        .is_some_and(|essence| essence.trim().eq_ignore_ascii_case(media_type))
 }
 
 #[cfg(test)]

@@ -16,7 +16,6 @@ pub mod notes;
 pub mod openai;
 mod quote;
 mod secret;
-mod sse;
 
 use std::fmt;
 

@@ -6,11 +6,11 @@
 
 use std::mem;
 
+use holdfast_protocol::event_stream::{ReadError, Reader};
 use holdfast_protocol::limits::ANSWER_BYTES;
 use serde_json::Value;
 
 use super::chunk::{self, End};
-use crate::provider::sse::{Reader, SseError};
 use crate::provider::{Generated, Piece, Usage};
 
 /// The longest line, and the most data of one event, in bytes.
@@ -131,8 +131,8 @@ impl Answer {
                     }
                 }
                 read.map(|()| Progress::More).map_err(|error| match error {
-                    SseError::NotUtf8 => Fault::NotUtf8,
-                    SseError::TooLong => Fault::Oversized,
+                    ReadError::NotUtf8 => Fault::NotUtf8,
+                    ReadError::TooLong => Fault::Oversized,
                 })
             }
         }
