@@ -9,6 +9,7 @@
 mod ask;
 mod code;
 pub mod event_stream;
+pub mod following;
 mod ids;
 pub mod limits;
 mod members;

@@ -151,6 +151,28 @@ impl Outcome {
         self.status == Status::Pending && self.state == Some(State::Unknown)
     }
 
+    /// The same with another answer in the place of its own, which may be large and is not copied.
+    #[must_use]
+    pub fn with_answer(&self, answer: Option<Answer>) -> Self {
+        Self {
+            seq: self.seq,
+            queue: self.queue,
+            question: self.question.clone(),
+            asked_at: self.asked_at,
+            settled_at: self.settled_at,
+            retry_of: self.retry_of,
+            retried_by: self.retried_by,
+            answer,
+            error: self.error.clone(),
+            route: self.route,
+            receipt: self.receipt.clone(),
+            capture: self.capture.clone(),
+            context: self.context.clone(),
+            context_missing: self.context_missing.clone(),
+            ..Self::bare(self.request_id, self.conversation_id, self.status, self.state)
+        }
+    }
+
     /// The answer's text, or nothing.
     pub fn text(&self) -> &str {
         self.answer.as_ref().map_or("", |answer| &answer.text)
@@ -174,6 +196,16 @@ pub struct Answer {
     /// Why the provider stopped.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub finish: Option<Finish>,
+}
+
+impl Answer {
+    /// The same without its text, which is as long as it is.
+    #[must_use]
+    pub fn without_text(&self) -> Self {
+        let Self { format, offset, bytes, finish, .. } = *self;
+        let reasoning = self.reasoning.clone();
+        Self { format, text: String::new(), offset, bytes, reasoning, finish }
+    }
 }
 
 /// How an answer's text is written.
