@@ -85,7 +85,7 @@ impl App {
     pub fn start(parts: Parts) -> Self {
         let Parts { journal, provider, clock, settings, public_url, offers } = parts;
         let runs = Runs::new(Arc::clone(&journal), Arc::clone(&provider), clock, settings);
-        let site = Site::new(runs.clone(), &*journal, provider, public_url, offers);
+        let site = Site::new(runs.clone(), journal, provider, public_url, offers);
         runs.start();
         Self { runs, router: http::router(site) }
     }

@@ -4,7 +4,7 @@
 //! sent, a durable record before its answer is promised, at most one run, and an outcome that never
 //! changes once it has settled.
 //!
-//! Floors, an arrow points down and never up: `http` → `runs` → `ask` → `provider` → `memory`,
+//! Floors, an arrow points down and never up: `http` → `conversations` → `runs` → `ask` → `provider` → `memory`,
 //! `journal` → `holdfast_protocol`. [`app`] assembles them; [`serve`] adds what only a real process
 //! has: arguments, sockets, signals, the data folder. The binary is a thin `main` over [`cli`].
 //!
@@ -16,6 +16,7 @@ pub mod ask;
 pub mod cli;
 pub mod clock;
 pub mod config;
+pub mod conversations;
 pub mod http;
 pub mod journal;
 pub mod memory;

@@ -1,4 +1,4 @@
-//! § 7, the part that is built: reading one conversation.
+//! § 7: reading one conversation.
 
 use crate::support::{Api, Ask, assert_problem, new_id};
 

@@ -8,11 +8,14 @@ use std::sync::{Arc, Mutex};
 use async_trait::async_trait;
 use holdfast::clock::Uptime;
 use holdfast::journal::{
-    Accept, Begin, CancelledUnheard, ConversationKey, Journal, Key, NewAsk, Partial, PrincipalId,
-    Record, Result, Start, Turn,
+    Accept, Begin, CancelledUnheard, Changes, ConversationKey, Journal, Key, Listing, NewAsk,
+    Partial, PrincipalId, Record, Result, Start, Turn,
 };
 use holdfast::provider::{Call, Generated, Piece, Provider, ProviderError, Usage};
-use holdfast_protocol::{Conversation, Finish, Model as Listed, Outcome, Owner, RequestId, Route};
+use holdfast_protocol::{
+    Conversation, ConversationList, ConversationSummary, Finish, Model as Listed, Outcome, Owner,
+    RequestId, Route,
+};
 use tokio::sync::Notify;
 
 use crate::model::listed;
@@ -116,6 +119,22 @@ impl<J: Journal> Journal for Stepping<J> {
         limit: u32,
     ) -> Result<Option<Conversation>> {
         self.around(self.inner.conversation(key, before, limit)).await
+    }
+
+    async fn conversations(
+        &self,
+        principal: PrincipalId,
+        listing: Listing,
+    ) -> Result<ConversationList> {
+        self.around(self.inner.conversations(principal, listing)).await
+    }
+
+    async fn change(
+        &self,
+        key: ConversationKey,
+        changes: Changes,
+    ) -> Result<Option<ConversationSummary>> {
+        self.around(self.inner.change(key, changes)).await
     }
 
     async fn close(&self) {

@@ -8,6 +8,7 @@
 
 mod ask;
 mod code;
+mod conversation;
 pub mod event_stream;
 pub mod following;
 mod ids;
@@ -22,10 +23,12 @@ pub mod reply;
 mod retry_after;
 mod session;
 mod timestamp;
+mod title;
 mod words;
 
 pub use ask::{AskBody, AskError, CancelBody, is_language_tag};
 pub use code::Code;
+pub use conversation::{Conversation, ConversationList, ConversationSummary};
 pub use ids::{ConversationId, IdError, RequestId};
 pub use members::ObjectWriter;
 pub use outcome::{
@@ -37,6 +40,7 @@ pub use prefer::wait_preference;
 pub use problem::Problem;
 pub use question::{Question, QuestionError};
 pub use retry_after::retry_after;
-pub use session::{Conversation, Limits, Model, ModelState, Principal, RecoveryPolicy, Session};
+pub use session::{Limits, Model, ModelState, Principal, RecoveryPolicy, Session};
 pub use timestamp::Timestamp;
+pub use title::{Title, TitleError};
 pub use words::UnknownWord;

@@ -22,3 +22,9 @@ pub const MODEL_CHARS: usize = 200;
 pub const PAGE_TURNS: u32 = 50;
 /// The most turns in a page of a conversation.
 pub const PAGE_TURNS_MOST: u32 = 200;
+/// The longest title of a conversation, in Unicode scalar values, after trimming.
+pub const TITLE_CHARS: usize = 200;
+/// Conversations in a page of their list when no limit is named.
+pub const PAGE_CONVERSATIONS: u32 = 50;
+/// The most conversations in a page of their list.
+pub const PAGE_CONVERSATIONS_MOST: u32 = 200;

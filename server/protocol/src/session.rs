@@ -1,12 +1,12 @@
-//! Who is asking, what there is to ask, and the numbers recovery keeps to; and a conversation.
+//! Who is asking, what there is to ask, and the numbers recovery keeps to.
 
 use serde::Serialize;
 use serde_json::Value;
 
+use crate::Owner;
 use crate::limits::QUESTION_CHARS;
 use crate::members::{FromJson, Members, Unreadable, deserialize_from_json};
 use crate::words::words;
-use crate::{ConversationId, Outcome, Owner};
 
 /// The reply of `GET api/v1/session`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -91,21 +91,8 @@ impl Default for RecoveryPolicy {
     }
 }
 
-/// The reply of `GET api/v1/conversations/{id}`.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Conversation {
-    /// Its id.
-    pub id: ConversationId,
-    /// Its title.
-    pub title: String,
-    /// A page of its turns by `seq`; without `before` the newest.
-    pub turns: Vec<Outcome>,
-    /// The `before` of the page before this one, or null.
-    pub next: Option<u64>,
-}
-
 words!(ModelState { Ready = "ready", Unreachable = "unreachable", KeyMissing = "key_missing" });
-deserialize_from_json!(Session, Principal, Limits, Model, RecoveryPolicy, Conversation);
+deserialize_from_json!(Session, Principal, Limits, Model, RecoveryPolicy);
 
 impl FromJson for Session {
     fn from_json(value: &Value) -> Result<Self, Unreadable> {
@@ -155,18 +142,6 @@ impl FromJson for RecoveryPolicy {
             submit_attempts: members.small("submit_attempts")?.ok_or(Unreadable)?,
             startup_attempts: members.small("startup_attempts")?.ok_or(Unreadable)?,
             resubmissions: members.small("resubmissions")?.ok_or(Unreadable)?,
-        })
-    }
-}
-
-impl FromJson for Conversation {
-    fn from_json(value: &Value) -> Result<Self, Unreadable> {
-        let members = Members::of(value)?;
-        Ok(Self {
-            id: members.parsed("id")?.ok_or(Unreadable)?,
-            title: members.string("title")?.ok_or(Unreadable)?,
-            turns: members.list("turns")?,
-            next: members.number("next")?,
         })
     }
 }

@@ -35,6 +35,7 @@ pub use guard::PublicUrl;
 
 use self::frame::Frame;
 
+use crate::conversations::Conversations;
 use crate::journal::{Journal, PrincipalId};
 use crate::provider::Provider;
 use crate::runs::{Phase, Runs};
@@ -45,6 +46,7 @@ pub struct Site(Arc<Shared>);
 
 struct Shared {
     runs: Runs,
+    conversations: Conversations,
     provider: Arc<dyn Provider>,
     phase: watch::Receiver<Phase>,
     principal: PrincipalId,
@@ -58,7 +60,7 @@ impl Site {
     /// A site over these runs, without sign-in: for the local owner alone.
     pub fn new(
         runs: Runs,
-        journal: &dyn Journal,
+        journal: Arc<dyn Journal>,
         provider: Arc<dyn Provider>,
         public_url: Option<PublicUrl>,
         offers: watch::Receiver<Vec<String>>,
@@ -67,6 +69,7 @@ impl Site {
             phase: runs.phase(),
             principal: journal.local_principal(),
             owner: journal.local_owner(),
+            conversations: Conversations::new(journal),
             runs,
             provider,
             public_url,
@@ -84,7 +87,8 @@ pub fn router(site: Site) -> Router {
         .route("/api/v1/ask", post(ask::submit))
         .route("/api/v1/requests/{request_id}", get(requests::look_up))
         .route("/api/v1/requests/{request_id}/cancel", post(requests::cancel))
-        .route("/api/v1/conversations/{id}", get(conversations::read))
+        .route("/api/v1/conversations", get(conversations::list))
+        .route("/api/v1/conversations/{id}", get(conversations::read).patch(conversations::change))
         .route("/api/v1/session", get(session::read))
         .fallback(fallback::page)
         .method_not_allowed_fallback(fallback::other_method)

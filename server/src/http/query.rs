@@ -5,6 +5,7 @@ use axum::http::request::Parts;
 use holdfast_protocol::{Code, ConversationId};
 
 use super::problem::{Fault, Result};
+use crate::journal::Cursor;
 
 /// The raw query.
 pub(super) struct Query(String);
@@ -43,6 +44,13 @@ impl Query {
         let Some(value) = self.value("before")? else { return Ok(None) };
         let detail = "`before` must be a `seq`, as `next` gave it.";
         number(value).map(Some).ok_or_else(|| Fault::new(Code::InvalidField, detail))
+    }
+
+    /// A place in the list of conversations.
+    pub(super) fn cursor(&self) -> Result<Option<Cursor>> {
+        let Some(value) = self.value("before")? else { return Ok(None) };
+        let detail = "`before` must be what `next` gave.";
+        value.parse().map(Some).map_err(|_| Fault::new(Code::InvalidField, detail))
     }
 
     /// The length of a page.

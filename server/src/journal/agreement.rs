@@ -5,7 +5,7 @@
 
 use std::fmt::Debug;
 
-use holdfast_protocol::Status;
+use holdfast_protocol::{Status, Title};
 use proptest::prelude::*;
 
 use super::in_memory::Store;
@@ -25,6 +25,7 @@ enum Call {
     Append { id: u128, offset: u64, text: String, reasoning: String, silent: Option<u64> },
     Settle { id: u128, status: Status, text: Option<String> },
     Requeue { id: u128 },
+    Rename { conversation: u128, title: String },
     Reopen,
 }
 
@@ -62,6 +63,8 @@ fn call() -> impl Strategy<Value = Call> {
         3 => (1..=IDS, ended, prop::option::of(text()))
             .prop_map(|(id, status, text)| Call::Settle { id, status, text }),
         1 => (1..=IDS).prop_map(|id| Call::Requeue { id }),
+        1 => (1..=CONVERSATIONS, "[a-c]{1,3}")
+            .prop_map(|(conversation, title)| Call::Rename { conversation, title }),
         1 => Just(Call::Reopen),
     ]
 }
@@ -116,6 +119,10 @@ async fn make(journal: &dyn Journal, call: &Call) -> String {
             said(journal.settle(key(id), outcome).await)
         }
         Call::Requeue { id } => said(journal.requeue(key(id)).await),
+        Call::Rename { conversation, title } => {
+            let changes = Changes { title: Some(Title::parse(&title).unwrap()) };
+            said(journal.change(suite::conversation(journal, conversation), changes).await)
+        }
         Call::Reopen => String::new(),
     }
 }
@@ -131,6 +138,16 @@ async fn looked_up(journal: &dyn Journal) -> Vec<String> {
         let mut overdue = journal.overdue(Uptime::from_millis(now)).await.unwrap();
         overdue.sort_by_key(|record| record.outcome.request_id);
         all.push(format!("{overdue:?}"));
+    }
+    let mut before = None;
+    loop {
+        let listing = Listing { before, limit: 1 };
+        let page = journal.conversations(journal.local_principal(), listing).await.unwrap();
+        before = page.next.as_ref().map(|next| next.parse().unwrap());
+        all.push(format!("{page:?}"));
+        if before.is_none() {
+            break;
+        }
     }
     for conversation in 1..=CONVERSATIONS {
         let key = suite::conversation(journal, conversation);

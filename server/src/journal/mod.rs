@@ -24,6 +24,7 @@ mod error;
 mod fingerprint;
 mod identity;
 pub mod in_memory;
+mod listing;
 mod record;
 pub mod sqlite;
 #[cfg(test)]
@@ -31,11 +32,14 @@ mod suite;
 mod title;
 
 use async_trait::async_trait;
-use holdfast_protocol::{Conversation, ConversationId, Outcome, Owner, RequestId};
+use holdfast_protocol::{
+    Conversation, ConversationId, ConversationList, ConversationSummary, Outcome, Owner, RequestId,
+};
 
 pub use error::JournalError;
 pub use fingerprint::Fingerprint;
 pub use identity::Identity;
+pub use listing::{Changes, Cursor, CursorError, Listing};
 pub use record::{
     Accept, Begin, CancelledUnheard, ConversationKey, Deadlines, Key, Mark, NewAsk, Partial,
     PrincipalId, Record, Start, Terms, Turn,
@@ -107,6 +111,22 @@ pub trait Journal: Send + Sync + 'static {
         before: Option<u64>,
         limit: u32,
     ) -> Result<Option<Conversation>>;
+
+    /// A page of the principal's conversations, by when an ask last arrived or settled in them, the
+    /// newest first.
+    async fn conversations(
+        &self,
+        principal: PrincipalId,
+        listing: Listing,
+    ) -> Result<ConversationList>;
+
+    /// Changes what a person may change about a conversation, and returns what the list says of it;
+    /// nothing where there is no such conversation. To change it is no activity: it keeps its place.
+    async fn change(
+        &self,
+        conversation: ConversationKey,
+        changes: Changes,
+    ) -> Result<Option<ConversationSummary>>;
 
     /// Ends the journal: what was handed in is committed, everything later fails.
     async fn close(&self);

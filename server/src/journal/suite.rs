@@ -5,6 +5,7 @@
 #![expect(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
 mod edges;
+mod listing;
 mod side_by_side;
 mod taking_over;
 
@@ -71,6 +72,11 @@ pub(super) async fn every_case<S: Store>(fresh: impl Fn() -> S) {
         edges::what_is_unsettled_comes_in_the_order_of_arrival,
         edges::only_what_is_being_called_is_put_back,
         edges::a_run_that_was_put_back_begins_with_empty_hands,
+        listing::conversations_are_listed_by_what_happened_last,
+        listing::what_never_arrived_is_no_turn_and_no_conversation,
+        listing::pages_of_the_list_hold_still,
+        listing::a_title_is_changed_and_stays,
+        listing::nobody_elses_conversations_are_listed_or_changed,
         side_by_side::one_id_is_accepted_once_by_however_many,
         side_by_side::every_ask_of_a_conversation_gets_a_place_of_its_own,
         side_by_side::an_ask_has_one_successor_whoever_comes_first,

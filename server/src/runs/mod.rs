@@ -370,7 +370,10 @@ impl Runs {
 
 impl Until {
     /// Waits for the journal: a disk that hangs is a disk that fails.
-    async fn in_time<T>(self, reply: impl Future<Output = T>) -> Result<T, JournalError> {
+    pub(crate) async fn in_time<T>(
+        self,
+        reply: impl Future<Output = T>,
+    ) -> Result<T, JournalError> {
         let late = |_| JournalError::Unavailable("no reply in time".to_owned());
         timeout_at(self.told, reply).await.map_err(late)
     }

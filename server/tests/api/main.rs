@@ -11,6 +11,7 @@ mod conversations;
 mod deadlines;
 mod draining;
 mod guards;
+mod listing;
 mod looking_up;
 mod restarting;
 mod runs;

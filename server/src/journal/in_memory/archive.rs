@@ -2,12 +2,15 @@
 
 use std::collections::BTreeMap;
 
-use holdfast_protocol::{Answer, Conversation, ConversationId, Outcome, RequestId, State, Status};
+use holdfast_protocol::{
+    Answer, Conversation, ConversationId, ConversationList, ConversationSummary, Outcome,
+    RequestId, State, Status, Timestamp,
+};
 
 use crate::clock::Uptime;
 use crate::journal::{
-    Accept, Begin, CancelledUnheard, ConversationKey, JournalError, Key, Mark, NewAsk, Partial,
-    PrincipalId, Record, Result, Start, Terms, Turn, title_of,
+    Accept, Begin, CancelledUnheard, Changes, ConversationKey, Cursor, JournalError, Key, Listing,
+    Mark, NewAsk, Partial, PrincipalId, Record, Result, Start, Terms, Turn, title_of,
 };
 
 /// The one principal there is.
@@ -36,10 +39,13 @@ struct Ask {
 /// Pieces of text by where they begin, in bytes.
 type Pieces = BTreeMap<u64, String>;
 
-/// The places of a conversation.
+/// A conversation, its asks apart.
 #[derive(Debug)]
 struct Line {
     title: String,
+    created_at: Timestamp,
+    updated_at: Timestamp,
+    /// The last place that was taken.
     last_seq: u64,
 }
 
@@ -75,7 +81,7 @@ impl Archive {
             Status::Pending,
             Some(State::Accepted),
         );
-        outcome.seq = Some(self.take_seq(conversation, &ask.question));
+        outcome.seq = Some(self.take_seq(conversation, &ask.question, ask.asked_at));
         outcome.question = Some(ask.question);
         outcome.asked_at = Some(ask.asked_at);
         outcome.retry_of = ask.retry_of;
@@ -132,6 +138,11 @@ impl Archive {
         let known = self.known(key)?;
         if known.mark == Mark::Settled {
             return Ok(known.outcome);
+        }
+        let conversation = known.conversation();
+        let line = self.conversations.get_mut(&(conversation.principal, conversation.id));
+        if let (Some(line), Some(settled_at)) = (line, outcome.settled_at) {
+            line.updated_at = line.updated_at.max(settled_at);
         }
         if let Some(ask) = self.ask(key) {
             ask.end(outcome);
@@ -234,6 +245,51 @@ impl Archive {
         Some(Conversation { id: conversation.id, title: line.title.clone(), turns: page, next })
     }
 
+    pub(super) fn list(&self, principal: PrincipalId, listing: &Listing) -> ConversationList {
+        let own = self.conversations.iter().filter(|((owner, _), _)| *owner == principal);
+        let mut all: Vec<_> =
+            own.map(|((_, id), line)| self.summary(principal, *id, line)).collect();
+        all.sort_by_key(|summary| std::cmp::Reverse(Cursor::after(summary)));
+        all.retain(|summary| listing.before.is_none_or(|before| Cursor::after(summary) < before));
+        let has_more = all.len() > listing.limit as usize;
+        all.truncate(listing.limit as usize);
+        let next = all.last().filter(|_| has_more).map(|last| Cursor::after(last).to_string());
+        ConversationList { conversations: all, next }
+    }
+
+    pub(super) fn change(
+        &mut self,
+        conversation: ConversationKey,
+        changes: Changes,
+    ) -> Option<ConversationSummary> {
+        let id = (conversation.principal, conversation.id);
+        let line = self.conversations.get_mut(&id)?;
+        if let Some(title) = changes.title {
+            line.title = title.into_string();
+        }
+        let line = self.conversations.get(&id)?;
+        Some(self.summary(conversation.principal, conversation.id, line))
+    }
+
+    fn summary(
+        &self,
+        principal: PrincipalId,
+        id: ConversationId,
+        line: &Line,
+    ) -> ConversationSummary {
+        let turns: Vec<_> = self.turns(ConversationKey::new(principal, id), u64::MAX).collect();
+        let pending = turns.iter().filter(|record| record.mark != Mark::Settled);
+        ConversationSummary {
+            id,
+            title: line.title.clone(),
+            created_at: line.created_at,
+            updated_at: line.updated_at,
+            pending: pending.count() as u64,
+            turns: turns.len() as u64,
+            excerpt: None,
+        }
+    }
+
     /// An ask that was cancelled before it arrived, arriving. It is recorded whatever it wanted to
     /// repeat; it only takes the place of the one successor where that place is free.
     fn arrive(&mut self, ask: NewAsk) -> Result<()> {
@@ -245,7 +301,7 @@ impl Archive {
         let retry_of = ask.retry_of.filter(|retry_of| is_free(self, *retry_of));
         let conversation = ConversationKey::new(ask.key.principal, ask.conversation_id);
         self.known(ask.key)?;
-        let seq = self.take_seq(conversation, &ask.question);
+        let seq = self.take_seq(conversation, &ask.question, ask.asked_at);
         if let Some(Ask { record, .. }) = self.ask(ask.key) {
             record.outcome.seq = Some(seq);
             record.outcome.question = Some(ask.question);
@@ -257,10 +313,12 @@ impl Archive {
     }
 
     /// The next place in a conversation, which comes into being with its first ask.
-    fn take_seq(&mut self, conversation: ConversationKey, question: &str) -> u64 {
-        let fresh = || Line { title: title_of(question), last_seq: 0 };
+    fn take_seq(&mut self, conversation: ConversationKey, question: &str, now: Timestamp) -> u64 {
+        let fresh =
+            || Line { title: title_of(question), created_at: now, updated_at: now, last_seq: 0 };
         let id = (conversation.principal, conversation.id);
         let line = self.conversations.entry(id).or_insert_with(fresh);
+        line.updated_at = line.updated_at.max(now);
         line.last_seq += 1;
         line.last_seq
     }

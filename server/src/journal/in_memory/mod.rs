@@ -26,12 +26,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
-use holdfast_protocol::{Conversation, Outcome, Owner, OwnerError};
+use holdfast_protocol::{
+    Conversation, ConversationList, ConversationSummary, Outcome, Owner, OwnerError,
+};
 
 use self::archive::Archive;
 use super::{
-    Accept, Begin, CancelledUnheard, ConversationKey, Identity, Journal, JournalError, Key, NewAsk,
-    Partial, PrincipalId, Record, Result, Start, Turn,
+    Accept, Begin, CancelledUnheard, Changes, ConversationKey, Identity, Journal, JournalError,
+    Key, Listing, NewAsk, Partial, PrincipalId, Record, Result, Start, Turn,
 };
 use crate::clock::Uptime;
 
@@ -180,6 +182,22 @@ impl Journal for InMemory {
         limit: u32,
     ) -> Result<Option<Conversation>> {
         self.read(|archive| archive.conversation(conversation, before, limit))
+    }
+
+    async fn conversations(
+        &self,
+        principal: PrincipalId,
+        listing: Listing,
+    ) -> Result<ConversationList> {
+        self.read(|archive| archive.list(principal, &listing))
+    }
+
+    async fn change(
+        &self,
+        conversation: ConversationKey,
+        changes: Changes,
+    ) -> Result<Option<ConversationSummary>> {
+        self.write(|archive| Ok(archive.change(conversation, changes)))
     }
 
     async fn close(&self) {

@@ -182,7 +182,7 @@ fn take_seq(connection: &Connection, ask: &NewAsk) -> rusqlite::Result<u64> {
         .prepare_cached(
             "INSERT INTO conversations (principal, id, title, created_at, updated_at, last_seq)
              VALUES (?1, ?2, ?3, ?4, ?4, 1)
-             ON CONFLICT DO UPDATE SET last_seq = last_seq + 1, updated_at = ?4
+             ON CONFLICT DO UPDATE SET last_seq = last_seq + 1, updated_at = max(updated_at, ?4)
              RETURNING last_seq",
         )?
         .query_row(
@@ -278,7 +278,10 @@ pub(super) fn settle(
         )?
         .execute(params![key.principal.0, bytes(key.request_id.uuid())])?;
     connection
-        .prepare_cached("UPDATE conversations SET updated_at = ? WHERE principal = ? AND id = ?")?
+        .prepare_cached(
+            "UPDATE conversations SET updated_at = max(updated_at, ?)
+             WHERE principal = ? AND id = ?",
+        )?
         .execute(params![
             outcome.settled_at.map(Timestamp::millis),
             key.principal.0,

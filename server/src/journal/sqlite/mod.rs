@@ -7,6 +7,7 @@ mod asks;
 mod backup;
 mod check;
 mod connect;
+mod conversations;
 mod copy;
 mod drive;
 mod migrate;
@@ -27,7 +28,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
-use holdfast_protocol::{Conversation, Outcome, Owner};
+use holdfast_protocol::{Conversation, ConversationList, ConversationSummary, Outcome, Owner};
 use rusqlite::{Connection, params};
 use tokio::sync::{mpsc, oneshot};
 
@@ -42,8 +43,8 @@ use self::drive::Driven;
 use self::readers::Readers;
 use self::writer::{Command, Write, Writer, command};
 use super::{
-    Accept, Begin, CancelledUnheard, ConversationKey, Identity, Journal, JournalError, Key, NewAsk,
-    Partial, PrincipalId, Record, Result, Start, Turn,
+    Accept, Begin, CancelledUnheard, Changes, ConversationKey, Identity, Journal, JournalError,
+    Key, Listing, NewAsk, Partial, PrincipalId, Record, Result, Start, Turn,
 };
 use crate::clock::Uptime;
 
@@ -253,6 +254,24 @@ impl Journal for SqliteJournal {
         self.readers
             .read(move |connection| reads::conversation(connection, conversation, before, limit))
             .await
+    }
+
+    async fn conversations(
+        &self,
+        principal: PrincipalId,
+        listing: Listing,
+    ) -> Result<ConversationList> {
+        self.readers
+            .read(move |connection| conversations::list(connection, principal, &listing))
+            .await
+    }
+
+    async fn change(
+        &self,
+        conversation: ConversationKey,
+        changes: Changes,
+    ) -> Result<Option<ConversationSummary>> {
+        self.write(move |write| conversations::change(write, conversation, &changes)).await
     }
 
     async fn close(&self) {

@@ -169,6 +169,13 @@ impl Spawned {
         self.send(post(path).body(Body::from(body.to_string())).unwrap()).await
     }
 
+    pub(crate) async fn patch(&self, path: &str, body: &Value) -> Reply {
+        let request = Request::patch(path)
+            .header("host", "localhost:8787")
+            .header("content-type", "application/json");
+        self.send(request.body(Body::from(body.to_string())).unwrap()).await
+    }
+
     /// Asks, ready to wait for so many seconds.
     pub(crate) async fn ask(&self, body: &Value, wait: u32) -> Reply {
         let request = post("/api/v1/ask").header("prefer", format!("wait={wait}"));

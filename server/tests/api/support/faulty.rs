@@ -6,10 +6,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use async_trait::async_trait;
 use holdfast::clock::Uptime;
 use holdfast::journal::{
-    Accept, Begin, CancelledUnheard, ConversationKey, Journal, JournalError, Key, NewAsk, Partial,
-    PrincipalId, Record, Result, Start, Turn,
+    Accept, Begin, CancelledUnheard, Changes, ConversationKey, Journal, JournalError, Key, Listing,
+    NewAsk, Partial, PrincipalId, Record, Result, Start, Turn,
 };
-use holdfast_protocol::{Conversation, Outcome, Owner};
+use holdfast_protocol::{Conversation, ConversationList, ConversationSummary, Outcome, Owner};
 
 /// A real journal behind switches.
 pub(crate) struct Faulty {
@@ -131,6 +131,24 @@ impl Journal for Faulty {
     ) -> Result<Option<Conversation>> {
         self.reading().await?;
         self.inner.conversation(key, before, limit).await
+    }
+
+    async fn conversations(
+        &self,
+        principal: PrincipalId,
+        listing: Listing,
+    ) -> Result<ConversationList> {
+        self.reading().await?;
+        self.inner.conversations(principal, listing).await
+    }
+
+    async fn change(
+        &self,
+        key: ConversationKey,
+        changes: Changes,
+    ) -> Result<Option<ConversationSummary>> {
+        self.writing().await?;
+        self.inner.change(key, changes).await
     }
 
     async fn close(&self) {

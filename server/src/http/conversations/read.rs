@@ -4,18 +4,19 @@ use std::time::Duration;
 
 use axum::Json;
 use axum::extract::State;
+use holdfast_protocol::Conversation;
 use holdfast_protocol::limits::{PAGE_TURNS, PAGE_TURNS_MOST};
-use holdfast_protocol::{Code, Conversation};
 
-use super::Site;
-use super::caller::Caller;
-use super::ids::ConversationIdInPath;
-use super::problem::{Fault, Result};
-use super::query::Query;
-use super::wait::Begun;
+use super::super::Site;
+use super::super::caller::Caller;
+use super::super::ids::ConversationIdInPath;
+use super::super::problem::Result;
+use super::super::query::Query;
+use super::super::wait::Begun;
+use super::not_found;
 use crate::journal::ConversationKey;
 
-pub(super) async fn read(
+pub(in crate::http) async fn read(
     State(site): State<Site>,
     caller: Caller,
     ConversationIdInPath(id): ConversationIdInPath,
@@ -26,7 +27,5 @@ pub(super) async fn read(
     let key = ConversationKey::new(caller.principal, id);
     let conversation =
         site.0.runs.conversation(key, before, limit, begun.until(Duration::ZERO)).await?;
-    conversation.map(Json).ok_or_else(|| {
-        Fault::new(Code::ConversationNotFound, "There is no conversation with this id.")
-    })
+    conversation.map(Json).ok_or_else(not_found)
 }
