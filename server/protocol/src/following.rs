@@ -52,8 +52,10 @@ pub enum Followed {
 
 impl Followed {
     /// How far a pending ask is.
-    pub fn state(pending: &Outcome) -> Self {
-        Self::State(Box::new(Outcome { question: None, ..pending.with_answer(None) }))
+    pub fn state(pending: &Outcome, queue: Option<u32>) -> Self {
+        let Outcome { seq, asked_at, retry_of, retried_by, status, state, .. } = *pending;
+        let bare = Outcome::bare(pending.request_id, pending.conversation_id, status, state);
+        Self::State(Box::new(Outcome { seq, queue, asked_at, retry_of, retried_by, ..bare }))
     }
 
     /// Reads an event. `None` if it is not known, or cannot be read.
@@ -166,7 +168,7 @@ mod tests {
     fn a_state_has_neither_question_nor_answer() {
         let mut pending = outcome(Status::Pending);
         (pending.state, pending.queue) = (Some(State::Accepted), Some(2));
-        let (event, read) = sent(&Followed::state(&pending));
+        let (event, read) = sent(&Followed::state(&pending, pending.queue));
         assert_eq!(event.name, "state");
         let data: Value = serde_json::from_str(&event.data).unwrap();
         let wanted = json!({
@@ -174,7 +176,7 @@ mod tests {
             "seq": 3, "status": "pending", "state": "accepted", "queue": 2,
         });
         assert_eq!(data, wanted);
-        assert_eq!(read, Some(Followed::state(&pending)));
+        assert_eq!(read, Some(Followed::state(&pending, Some(2))));
     }
 
     #[test]

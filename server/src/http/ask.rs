@@ -2,14 +2,18 @@
 
 use axum::extract::State;
 use axum::http::HeaderMap;
+use axum::response::{IntoResponse as _, Response};
 use holdfast_protocol::limits::{ASK_BODY_BYTES, ASK_WAIT_SECONDS};
 use holdfast_protocol::{AskBody, Code, RequestId};
 
 use super::Site;
+use super::accept::prefers_events;
 use super::answer::Answered;
 use super::body::Json;
+use super::events::{Events, offset};
 use super::language::Language;
 use super::problem::{Fault, Result};
+use super::query::Query;
 use super::wait::{Begun, Wait};
 use crate::runs::Submission;
 
@@ -18,15 +22,22 @@ pub(super) async fn submit(
     Language(language): Language,
     begun: Begun,
     wait: Wait,
+    query: Query,
     headers: HeaderMap,
     Json { caller, value }: Json<ASK_BODY_BYTES>,
-) -> Result<Answered> {
+) -> Result<Response> {
     let body = AskBody::from_json(&value)?;
     check_key(&headers, body.request_id)?;
     let submission = Submission::new(caller.principal, &body, language)
         .ok_or_else(|| Fault::new(Code::InvalidField, "`question`: is none."))?;
-    let outcome = site.0.runs.submit(submission, begun.until(wait.or(ASK_WAIT_SECONDS))).await?;
-    Ok(Answered { found: outcome.into(), wait, located: true })
+    let until = begun.until(wait.or(ASK_WAIT_SECONDS));
+    if prefers_events(&headers) {
+        let after = offset(&query, &headers)?;
+        let follower = site.0.runs.submit_and_follow(submission, after, until).await?;
+        return Ok(Events(follower).into_response());
+    }
+    let outcome = site.0.runs.submit(submission, until).await?;
+    Ok(Answered { found: outcome.into(), wait, located: true }.into_response())
 }
 
 /// `Idempotency-Key`, plain or quoted as its draft has it, can only repeat the ask's own id.

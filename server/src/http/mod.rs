@@ -7,11 +7,13 @@
 //! *Architecture invariant:* dropping a handler's future at any point, as happens when a client goes
 //! away, changes nothing but that exchange.
 
+mod accept;
 mod answer;
 mod ask;
 mod body;
 mod caller;
 mod conversations;
+mod events;
 mod fallback;
 mod frame;
 mod guard;
@@ -86,6 +88,7 @@ pub fn router(site: Site) -> Router {
         .route("/readyz", get(health::ready))
         .route("/api/v1/ask", post(ask::submit))
         .route("/api/v1/requests/{request_id}", get(requests::look_up))
+        .route("/api/v1/requests/{request_id}/events", get(events::follow))
         .route("/api/v1/requests/{request_id}/cancel", post(requests::cancel))
         .route("/api/v1/conversations", get(conversations::list))
         .route("/api/v1/conversations/{id}", get(conversations::read).patch(conversations::change))

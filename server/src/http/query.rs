@@ -66,7 +66,7 @@ impl Query {
 }
 
 /// Digits and nothing else: no sign, no space.
-fn number(text: &str) -> Option<u64> {
+pub(super) fn number(text: &str) -> Option<u64> {
     text.bytes().all(|byte| byte.is_ascii_digit()).then(|| text.parse().ok()).flatten()
 }
 

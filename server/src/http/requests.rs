@@ -7,7 +7,7 @@ use holdfast_protocol::CancelBody;
 use holdfast_protocol::limits::ASK_BODY_BYTES;
 
 use super::Site;
-use super::answer::{Answered, page};
+use super::answer::Answered;
 use super::body::Json;
 use super::caller::Caller;
 use super::ids::RequestIdInPath;
@@ -32,13 +32,10 @@ pub(super) async fn look_up(
     let after = query.after()?;
     let key = Key::new(caller.principal, request_id);
     let until = begun.until(wait.or(0));
+    let runs = &site.0.runs;
     let found = match after {
-        None => site.0.runs.look_up_whole(key, conversation_id, until).await?,
-        Some(after) => {
-            let mut outcome = site.0.runs.look_up(key, conversation_id, until).await?;
-            page(&mut outcome, after);
-            outcome.into()
-        }
+        None => runs.look_up_whole(key, conversation_id, until).await?,
+        Some(after) => runs.look_up_page(key, conversation_id, after, until).await?.into(),
     };
     Ok(Answered { found, wait, located: false })
 }

@@ -35,6 +35,11 @@ impl Position {
     pub(super) fn before(&self) -> u32 {
         u32::try_from(self.line.borrow().range(..self.seq).count()).unwrap_or(u32::MAX)
     }
+
+    /// The line, to be watched.
+    pub(super) fn watch(&self) -> watch::Receiver<BTreeSet<u64>> {
+        self.line.subscribe()
+    }
 }
 
 impl Lines {

@@ -1,5 +1,6 @@
 //! An ask in memory: from its claim until it has settled, seen by all who look.
 
+use std::collections::BTreeSet;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -9,6 +10,7 @@ use tokio::sync::watch;
 use super::Refusal;
 use super::deadlines::{Overdue, Watch};
 use super::line::Position;
+use super::text;
 use crate::journal::{Fingerprint, Key};
 use crate::provider::Piece;
 
@@ -211,8 +213,17 @@ impl Live {
 
     /// The outcome as of now.
     pub(super) fn outcome(&self) -> Outcome {
+        self.seen(Clone::clone)
+    }
+
+    /// The outcome as of now, with the piece of its answer that follows `after`.
+    pub(super) fn page(&self, after: u64) -> Outcome {
+        self.seen(|outcome| text::page(outcome, after))
+    }
+
+    fn seen(&self, seen: impl FnOnce(&Outcome) -> Outcome) -> Outcome {
         let mut outcome = match &*self.progress.borrow() {
-            Progress::Known { outcome, .. } => outcome.clone(),
+            Progress::Known { outcome, .. } => seen(outcome),
             // Only those who saw it admitted ask; and an admitted ask is never refused.
             _ => Outcome::bare(
                 self.key.request_id,
@@ -222,9 +233,19 @@ impl Live {
             ),
         };
         if outcome.state == Some(State::Accepted) {
-            outcome.queue = self.position.get().map(Position::before);
+            outcome.queue = self.queue();
         }
         outcome
+    }
+
+    /// How many asks are before it in its line, if it stands in one.
+    pub(super) fn queue(&self) -> Option<u32> {
+        self.position.get().map(Position::before)
+    }
+
+    /// Its line, to be watched, if it stands in one.
+    pub(super) fn line(&self) -> Option<watch::Receiver<BTreeSet<u64>>> {
+        self.position.get().map(Position::watch)
     }
 }
 

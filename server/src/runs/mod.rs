@@ -18,6 +18,7 @@ mod conduct;
 mod deadlines;
 mod drain;
 mod end;
+mod following;
 mod line;
 mod live;
 mod registry;
@@ -25,6 +26,7 @@ mod settle;
 mod settled;
 mod slots;
 mod submission;
+mod text;
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -37,6 +39,7 @@ use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep_until, timeout_at};
 
 pub use deadlines::Limits;
+pub use following::{Follower, Following};
 pub use submission::{Cancellation, Submission};
 
 use self::live::{Live, Stop};
@@ -194,6 +197,12 @@ impl Runs {
     /// Takes an ask, or attaches to it where its id is known, and waits for its end. The outcome is
     /// durable as far as it says.
     pub async fn submit(&self, submission: Submission, until: Until) -> Result<Outcome, Refusal> {
+        let live = self.attach(submission, until).await?;
+        Ok(self.wait(&live, until).await.outcome())
+    }
+
+    /// Takes an ask, or attaches to it where its id is known. It is durable.
+    async fn attach(&self, submission: Submission, until: Until) -> Result<Arc<Live>, Refusal> {
         let key = submission.key;
         loop {
             let (live, is_mine) = match self.0.registry.claim(key) {
@@ -220,7 +229,7 @@ impl Runs {
             if !is_mine {
                 live.count_submission();
             }
-            return Ok(self.wait(&live, until).await);
+            return Ok(live);
         }
     }
 
@@ -250,8 +259,24 @@ impl Runs {
     ) -> Result<Outcome, Refusal> {
         // On the heap, and gone before the wait: thousands may wait at once.
         match Box::pin(self.meet(key, conversation_id, until)).await? {
-            Met::Live(live) => Ok(self.wait(&live, until).await),
+            Met::Live(live) => Ok(self.wait(&live, until).await.outcome()),
             Met::Outcome(outcome) => Ok(*outcome),
+        }
+    }
+
+    /// The same with only the piece of the answer's text that follows `after`, at most
+    /// [`PAGE_BYTES`](holdfast_protocol::limits::PAGE_BYTES) of it. An offset beyond its end, or inside
+    /// a character, begins anew.
+    pub async fn look_up_page(
+        &self,
+        key: Key,
+        conversation_id: ConversationId,
+        after: u64,
+        until: Until,
+    ) -> Result<Outcome, Refusal> {
+        match Box::pin(self.meet(key, conversation_id, until)).await? {
+            Met::Live(live) => Ok(self.wait(&live, until).await.page(after)),
+            Met::Outcome(outcome) => Ok(text::page(&outcome, after)),
         }
     }
 
@@ -325,7 +350,7 @@ impl Runs {
                 return Err(Refusal::Mismatch);
             }
             live.stop(Stop::Cancel);
-            return Ok(self.wait(&live, until).await);
+            return Ok(self.wait(&live, until).await.outcome());
         }
     }
 
@@ -349,7 +374,7 @@ impl Runs {
     }
 
     /// Waits until the ask has settled, the time is up, or the server is about to end.
-    async fn wait(&self, live: &Live, until: Until) -> Outcome {
+    async fn wait<'a>(&self, live: &'a Live, until: Until) -> &'a Live {
         let mut phase = self.0.phase.subscribe();
         tokio::select! {
             biased;
@@ -357,7 +382,7 @@ impl Runs {
             _ = phase.wait_for(|phase| *phase == Phase::Closed) => {}
             () = sleep_until(until.settled) => {}
         }
-        live.outcome()
+        live
     }
 
     /// Runs a task that belongs to the server.

@@ -10,6 +10,7 @@ mod cancelling;
 mod conversations;
 mod deadlines;
 mod draining;
+mod following;
 mod guards;
 mod listing;
 mod looking_up;
