@@ -3,6 +3,7 @@
 //! - `ui` draws the screen, one component a file, in folders that mirror it;
 //! - `screen` holds what is drawn, as signals; `text` holds every word;
 //! - `driver` drives `holdfast-recovery`: events in, effects out;
+//! - `later` fetches the part of the page that is needed only once there is something to see;
 //! - `net` and `storage` carry out effects; `markdown` reads answers.
 //!
 //! *Architecture invariants:* the page decides nothing about an ask, recovery does. Nothing is sent
@@ -14,6 +15,7 @@ mod fault;
 mod field;
 mod ids;
 mod json;
+mod later;
 mod markdown;
 mod net;
 mod route;

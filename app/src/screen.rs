@@ -6,6 +6,7 @@ use holdfast_protocol::{ConversationId, RequestId, Session};
 use holdfast_recovery::{Announcement, Millis, Turn};
 
 use crate::field::Field;
+use crate::later::Later;
 
 /// Announcements that stay in the status region.
 pub(crate) const ANNOUNCEMENTS: usize = 3;
@@ -76,6 +77,8 @@ pub(crate) enum StorageTrouble {
 
 /// Every field of the page.
 pub(crate) struct Screen {
+    /// The part of the page that draws conversations.
+    pub(crate) later: Field<Later>,
     /// The conversation in view; `None` is a new chat.
     pub(crate) view: Field<Option<ConversationId>>,
     /// Its title, once the server has said it.
@@ -122,6 +125,7 @@ impl Screen {
     /// The screen of a page that starts, for as long as the page lives.
     pub(crate) fn new(online: bool, now: Millis) -> &'static Self {
         Box::leak(Box::new(Self {
+            later: Field::new(Later::default()),
             view: Field::new(None),
             title: Field::new(None),
             turns: Field::new(Vec::new()),

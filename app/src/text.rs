@@ -38,6 +38,12 @@ pub(crate) const TRY_ONE: &str = "Try one of these";
 pub(crate) const EXAMPLES: [&str; 3] =
     ["What happens when the line drops?", "How do I connect a model?", "What does it cost?"];
 
+pub(crate) const PART_DELAYED: &str =
+    "Part of the page is missing. Trying again; your questions are kept.";
+pub(crate) const PART_MISSING: &str =
+    "Part of the page could not be loaded. Reload it; your questions are kept.";
+pub(crate) const RELOAD: &str = "Reload";
+
 pub(crate) const LOADING: &str = "Loading the conversation";
 pub(crate) const CONVERSATION_MISSING: &str = "There is no such conversation here. The address may be cut off, or it belongs to someone else.";
 pub(crate) const CONVERSATION_DELETED: &str = "This conversation was deleted.";

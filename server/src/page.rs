@@ -190,12 +190,12 @@ fn content_type(path: &str) -> &'static str {
     }
 }
 
-/// Whether the name carries a hash of the content, as Trunk writes it: `app-0123456789abcdef.js`,
-/// `app-0123456789abcdef_bg.wasm`. Only such a name can be cached for ever.
+/// Whether the name carries a hash of the content: `app-0123456789abcdef.js`, or of all parts of the
+/// page: `app-0123456789abcdef_bg.wasm`. Only such a name can be cached for ever.
 fn has_hashed_name(path: &str) -> bool {
     let name = path.rsplit_once('/').map_or(path, |(_, name)| name);
     let stem = name.split_once('.').map_or(name, |(stem, _)| stem);
-    let stem = stem.strip_suffix("_bg").unwrap_or(stem);
+    let stem = stem.split_once('_').map_or(stem, |(stem, _)| stem);
     stem.rsplit_once('-').is_some_and(|(_, hash)| {
         hash.len() >= 12 && hash.bytes().all(|byte| byte.is_ascii_hexdigit())
     })

@@ -17,6 +17,7 @@ mod inert;
 mod keyboard;
 mod outages;
 mod owners;
+mod parts;
 mod returning;
 mod screens;
 mod sentinel;

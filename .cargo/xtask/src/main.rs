@@ -16,6 +16,8 @@ mod results;
 mod run;
 mod simulate;
 mod size;
+mod split;
+mod stand_in;
 mod steps;
 mod test;
 mod tools;
@@ -28,6 +30,7 @@ use std::process::ExitCode;
 
 use command::Command;
 use failure::Result;
+use stand_in::StandIn;
 use steps::Steps;
 use tools::{Purpose, Tools};
 use workspace::Workspace;
@@ -36,10 +39,9 @@ fn main() -> ExitCode {
     let mut arguments = std::env::args();
     let called = arguments.next().unwrap_or_default();
     let arguments: Vec<_> = arguments.collect();
-    let end = if Path::new(&called).file_name() == Some(wasm_opt::NAME.as_ref()) {
-        wasm_opt::run(&arguments)
-    } else {
-        Command::parse(&arguments).and_then(obey).map(|()| ExitCode::SUCCESS)
+    let end = match StandIn::called(Path::new(&called)) {
+        Some(tool) => tool.run(&arguments),
+        None => Command::parse(&arguments).and_then(obey).map(|()| ExitCode::SUCCESS),
     };
     match end {
         Ok(code) => code,

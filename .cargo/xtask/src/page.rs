@@ -1,5 +1,5 @@
-//! Building the page: Trunk, and a copy of what it wrote for the binary to embed. Not here: the
-//! embedding, which `server/build.rs` does, and the weighing.
+//! Building the page: Trunk, and a copy of what it wrote for the binary to embed. Not here: taking the
+//! module apart (`split`), the embedding, which `server/build.rs` does, and the weighing.
 
 use std::collections::BTreeSet;
 use std::env;
@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use crate::child;
 use crate::failure::{Context as _, Failure, Result};
 use crate::lock::Lock;
+use crate::split::{self, Parts};
 use crate::tools::Tools;
 use crate::workspace::Workspace;
 
@@ -23,11 +24,12 @@ pub(crate) fn build(workspace: &Workspace, tools: &Tools) -> Result<()> {
         .into_iter()
         .collect::<Result<Vec<_>>>()?;
     forget_other_clones(&target, &workspace.root)?;
+    let parts = target.join("parts");
     let mut trunk = workspace.command("trunk");
-    tools
-        .offer(&mut trunk)
+    Parts::tell(&parts, tools.offer(&mut trunk))
         .args(["build", "--release"])
         .env("CARGO_TARGET_DIR", &target)
+        .env("CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_RUSTFLAGS", split::RUSTFLAGS)
         .env("TRUNK_SKIP_VERSION_CHECK", "true")
         // Its own backtrace would push the compiler's message off the screen.
         .env_remove("RUST_BACKTRACE");
@@ -40,6 +42,7 @@ pub(crate) fn build(workspace: &Workspace, tools: &Tools) -> Result<()> {
     if !dist.join("index.html").is_file() {
         return Err(Failure::new(format!("Trunk wrote no index.html into {}", dist.display())));
     }
+    split::join(&dist, &Parts::within(&parts))?;
     mirror(&dist, &workspace.page())
 }
 

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 
 use crate::failure::{Context as _, Failure, Result};
 use crate::page::files;
+use crate::split;
 
 /// Bytes, brotli where it helps.
 const LIMIT: usize = 150_000;
@@ -22,18 +23,13 @@ struct Weighed {
 
 /// Prints the table for the page in `dir`; a failure if it weighs more than the limit.
 pub(crate) fn check(dir: &Path) -> Result<()> {
-    let mut weighed = Vec::new();
-    for file in cold(dir)? {
-        let bytes = read(&dir.join(&file))?;
-        weighed.push(Weighed { file, raw: bytes.len(), travels: travels(&bytes)? });
-    }
-    weighed.sort_by_key(|file| std::cmp::Reverse(file.travels));
-    let total: usize = weighed.iter().map(|file| file.travels).sum();
-    println!("{:>10} {:>10}  fetched cold until a question can be asked", "brotli", "raw");
-    for Weighed { file, raw, travels } in &weighed {
-        println!("{travels:>10} {raw:>10}  {}", file.display());
-    }
+    let cold = cold(dir)?;
+    let is_later =
+        |file: &PathBuf| file.extension() == Some("wasm".as_ref()) && !cold.contains(file);
+    let later = files(dir)?.into_iter().filter(is_later).collect();
+    let total = weigh(dir, &cold, "fetched cold until a question can be asked")?;
     println!("{total:>10} {:>10}  of {LIMIT} allowed", "");
+    weigh(dir, &later, "fetched then")?;
     if total > LIMIT {
         return Err(Failure::new(format!(
             "the page weighs {total} bytes, {} more than the {LIMIT} allowed",
@@ -43,8 +39,24 @@ pub(crate) fn check(dir: &Path) -> Result<()> {
     Ok(())
 }
 
+/// Prints the files, the heaviest first; returns what they weigh together.
+fn weigh(dir: &Path, files: &BTreeSet<PathBuf>, when: &str) -> Result<usize> {
+    let mut weighed = Vec::new();
+    for file in files {
+        let bytes = read(&dir.join(file))?;
+        weighed.push(Weighed { file: file.clone(), raw: bytes.len(), travels: travels(&bytes)? });
+    }
+    weighed.sort_by_key(|file| std::cmp::Reverse(file.travels));
+    println!("{:>10} {:>10}  {when}", "brotli", "raw");
+    for Weighed { file, raw, travels } in &weighed {
+        println!("{travels:>10} {raw:>10}  {}", file.display());
+    }
+    Ok(weighed.iter().map(|file| file.travels).sum())
+}
+
 /// The files that loading `index.html` fetches: those it names, and those that the scripts and
-/// style sheets among them name. Rather one too many: what is named in a comment counts.
+/// style sheets among them name. Rather one too many: what is named in a comment counts. The script
+/// that loads the later parts of the page is fetched, and they are only once it is called.
 fn cold(dir: &Path) -> Result<BTreeSet<PathBuf>> {
     let all = files(dir)?;
     let mut cold = BTreeSet::new();
@@ -61,6 +73,9 @@ fn cold(dir: &Path) -> Result<BTreeSet<PathBuf>> {
 }
 
 fn names_others(file: &Path) -> bool {
+    if split::is_loader(file) {
+        return false;
+    }
     let extension = file.extension().and_then(|extension| extension.to_str());
     // Not the manifest: a browser reads it when the page is installed.
     matches!(extension, Some("html" | "js" | "css"))
@@ -131,9 +146,10 @@ mod tests {
             &[
                 ("index.html", b"<link href=./main-1.css><script>import './app-1.js'</script>"),
                 ("main-1.css", b"@font-face { src: url(public/face.woff2) }"),
-                ("app-1.js", b"import './snippets/x/inline0.js'; fetch('app-1_bg.wasm')"),
+                ("app-1.js", b"import './app-1_split.js'; fetch('app-1_bg.wasm')"),
+                ("app-1_split.js", b"() => fetch('app-1_viewing.wasm')"),
+                ("app-1_viewing.wasm", b""),
                 ("app-1_bg.wasm", b"\0asm later.js"),
-                ("snippets/x/inline0.js", b""),
                 ("public/face.woff2", b""),
                 ("public/app.webmanifest", b"large.png"),
                 ("public/large.png", b""),
@@ -144,10 +160,10 @@ mod tests {
         let expected = [
             "app-1.js",
             "app-1_bg.wasm",
+            "app-1_split.js",
             "index.html",
             "main-1.css",
             "public/face.woff2",
-            "snippets/x/inline0.js",
         ];
         assert_eq!(cold, expected.map(PathBuf::from));
     }

@@ -13,7 +13,7 @@ use std::process::Command;
 use crate::child;
 use crate::failure::{Context as _, Failure, Result};
 use crate::lock::Lock;
-use crate::wasm_opt;
+use crate::stand_in::Real;
 use crate::workspace::Workspace;
 
 /// What for.
@@ -29,7 +29,7 @@ pub(crate) enum Purpose {
 #[derive(Debug)]
 pub(crate) struct Tools {
     path: OsString,
-    wasm_opt: PathBuf,
+    real: Real,
 }
 
 impl Tools {
@@ -49,19 +49,17 @@ impl Tools {
             }
         }
         println!("   all there: {}", wanted.names());
-        let wasm_opt = find_on_path(wasm_opt::NAME)
-            .ok_or_else(|| Failure::new("wasm-opt went away while this was running"))?;
-        let stand_in = wasm_opt::stand_in(workspace, &wasm_opt)?;
-        let own = wanted.crates.iter().map(|tool| tool.bin(workspace)).chain(stand_in);
+        let own = wanted.crates.iter().map(|tool| tool.bin(workspace));
         let inherited = env::var_os("PATH").unwrap_or_default();
         let path = env::join_paths(own.chain(env::split_paths(&inherited)))
             .doing("put the tools' folder on PATH")?;
-        Ok(Self { path, wasm_opt })
+        let real = Real::find(&path)?;
+        Ok(Self { path: Real::path(workspace, &path)?, real })
     }
 
     /// Makes a child find these tools before any others.
     pub(crate) fn offer<'a>(&self, command: &'a mut Command) -> &'a mut Command {
-        command.env("PATH", &self.path).env(wasm_opt::REAL, &self.wasm_opt)
+        self.real.tell(command.env("PATH", &self.path))
     }
 }
 

@@ -1,70 +1,59 @@
 //! wasm-opt, also where it is older than version 110, as in Debian 12. Those write every exported
 //! table as table 0 (WebAssembly/binaryen#4711), so that the page's glue is handed the table of
-//! functions instead of `__wbindgen_externrefs`, and stops before the first line. Here belongs
-//! standing in for such a wasm-opt: xtask, called by that name, runs the real one and sets that one
-//! export right. Not here: installing one.
+//! functions instead of `__wbindgen_externrefs`, and stops before the first line. Here belongs what
+//! xtask does where it stands in for wasm-opt: the same to every part of the page, and that one export
+//! set right. Not here: installing one.
 
-use std::env;
 use std::fs;
-use std::os::unix::fs::symlink;
-use std::os::unix::process::ExitStatusExt as _;
-use std::path::{Path, PathBuf};
-use std::process::{Command, ExitCode};
+use std::path::Path;
+use std::process::ExitCode;
 
-use crate::child;
 use crate::failure::{Context as _, Failure, Result};
-use crate::workspace::Workspace;
+use crate::split::{self, Parts};
+use crate::stand_in::StandIn;
 
-/// The name by which Trunk calls it.
-pub(crate) const NAME: &str = "wasm-opt";
-/// Tells the stand-in where the real one is.
-pub(crate) const REAL: &str = "XTASK_WASM_OPT";
-/// The first version that writes the index of an exported table.
-const RIGHT: u32 = 110;
 /// The export of wasm-bindgen that the glue fills when the module starts.
 const EXPORT: &[u8] = b"__wbindgen_externrefs";
 
-/// The folder with the stand-in for `real`, if it needs one.
-pub(crate) fn stand_in(workspace: &Workspace, real: &Path) -> Result<Option<PathBuf>> {
-    let says = child::read("ask wasm-opt its version", workspace.command(real).arg("--version"))?;
-    if version(&says).is_some_and(|version| version >= RIGHT) {
-        return Ok(None);
-    }
-    let dir = workspace.target.join("xtask");
-    let link = dir.join(NAME);
-    let xtask = env::current_exe().doing("find xtask itself")?;
-    if fs::read_link(&link).is_ok_and(|target| target == xtask) {
-        return Ok(Some(dir));
-    }
-    fs::create_dir_all(&dir).doing(format_args!("create {}", dir.display()))?;
-    if link.is_symlink() {
-        fs::remove_file(&link).doing(format_args!("replace {}", link.display()))?;
-    }
-    symlink(xtask, &link).doing(format_args!("create {}", link.display()))?;
-    Ok(Some(dir))
-}
-
-/// The number in `wasm-opt version 108 (version_108)`.
-fn version(says: &str) -> Option<u32> {
-    says.split_whitespace().find_map(|word| word.parse().ok())
-}
-
-/// Stands in: runs the real one with the same arguments, and repairs what it wrote.
+/// Stands in: runs the real one with the same arguments, once for each part of the page, and repairs
+/// what it wrote.
 pub(crate) fn run(arguments: &[String]) -> Result<ExitCode> {
-    let real = env::var_os(REAL)
-        .ok_or_else(|| Failure::usage(format!("{REAL} does not say where wasm-opt is")))?;
-    let status = Command::new(&real).args(arguments).status().doing("run wasm-opt")?;
-    if !status.success() {
-        let code = status.code().or(status.signal()).and_then(|code| u8::try_from(code).ok());
-        return Ok(ExitCode::from(code.unwrap_or(1)));
+    let input = arguments.iter().find(|argument| split::is_module(argument));
+    let (Some(input), Some(output)) = (input, output(arguments)) else {
+        // Asked for its version, say.
+        let failed = StandIn::WasmOpt.run_real(arguments)?;
+        return Ok(failed.unwrap_or(ExitCode::SUCCESS));
+    };
+    if let Some(failed) = optimise(arguments)? {
+        return Ok(failed);
     }
-    if let Some(output) = output(arguments) {
-        let mut module = fs::read(output).doing(format_args!("read {output}"))?;
-        if repair(&mut module).ok_or_else(|| Failure::new("wasm-opt wrote no module"))? {
-            fs::write(output, module).doing(format_args!("write {output}"))?;
+    repair_file(Path::new(output))?;
+    let parts = Parts::of_this_build()?;
+    split::empty(&parts.optimised)?;
+    for part in split::modules(&parts.split)? {
+        let (from, to) = (parts.split.join(&part), parts.optimised.join(&part));
+        let arguments = arguments.iter().map(|argument| {
+            argument
+                .replace(output, &to.display().to_string())
+                .replace(input.as_str(), &from.display().to_string())
+        });
+        if let Some(failed) = optimise(&arguments.collect::<Vec<_>>())? {
+            return Ok(failed);
         }
     }
     Ok(ExitCode::SUCCESS)
+}
+
+fn optimise(arguments: &[String]) -> Result<Option<ExitCode>> {
+    StandIn::WasmOpt.run_real(arguments)
+}
+
+fn repair_file(file: &Path) -> Result<()> {
+    let mut module = fs::read(file).doing(format_args!("read {}", file.display()))?;
+    if repair(&mut module).ok_or_else(|| Failure::new("wasm-opt wrote no module"))? {
+        fs::write(file, module).doing(format_args!("write {}", file.display()))?;
+    }
+    Ok(())
 }
 
 fn output(arguments: &[String]) -> Option<&str> {
@@ -219,10 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn reads_versions_and_outputs() {
-        assert_eq!(version("wasm-opt version 108\n"), Some(108));
-        assert_eq!(version("wasm-opt version 123 (version_123)"), Some(123));
-        assert_eq!(version("wasm-opt"), None);
+    fn reads_outputs() {
         for line in ["--output=out.wasm -Oz in.wasm", "-Oz in.wasm -o out.wasm"] {
             let arguments: Vec<_> = line.split(' ').map(str::to_owned).collect();
             assert_eq!(output(&arguments), Some("out.wasm"));

@@ -4,14 +4,14 @@ use leptos::prelude::*;
 
 use super::Page;
 use super::composer::Composer;
-use super::conversation::Conversation;
 use super::header::Header;
-use super::notices::Notices;
+use super::part::{button, part, sentence};
 use super::scroll;
 use super::status::StatusRegion;
-use crate::clock;
 use crate::driver::Driver;
+use crate::later::{self, Later};
 use crate::screen::Screen;
+use crate::{clock, text};
 
 /// Everything.
 #[component]
@@ -22,14 +22,25 @@ pub(crate) fn App() -> impl IntoView {
     let page = Page { screen, driver };
     provide_context(page);
     scroll::stay_at_end(screen);
+    later::fetch(&screen.later);
 
     view! {
         <Header />
-        <main>
-            <Notices />
-            <Conversation />
-        </main>
+        <main>{part(move || draw(screen.later.get()))}</main>
         <Composer />
         <StatusRegion />
+    }
+}
+
+fn draw(later: Later) -> Option<AnyView> {
+    let reload = || _ = window().location().reload();
+    match later {
+        Later::Coming => None,
+        Later::Delayed => Some(sentence("banner", text::PART_DELAYED)),
+        Later::Missing => {
+            let missing = sentence("banner", text::PART_MISSING);
+            Some((missing, button("button", None, text::RELOAD, reload)).into_any())
+        }
+        Later::Here(draw) => Some(draw()),
     }
 }

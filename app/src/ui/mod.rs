@@ -21,6 +21,8 @@ use leptos::prelude::*;
 use send_wrapper::SendWrapper;
 use wasm_bindgen::JsCast as _;
 
+use self::conversation::Conversation;
+use self::notices::Notices;
 use crate::driver::Driver;
 use crate::screen::Screen;
 
@@ -29,6 +31,15 @@ use crate::screen::Screen;
 pub(crate) struct Page {
     pub(crate) screen: &'static Screen,
     pub(crate) driver: &'static SendWrapper<Driver>,
+}
+
+/// All that is drawn of conversations: the later part of the page.
+pub(crate) fn viewing() -> AnyView {
+    view! {
+        <Notices />
+        <Conversation />
+    }
+    .into_any()
 }
 
 /// Puts the page into the document, for good.

@@ -22,8 +22,10 @@ pub enum Route {
     OtherApi,
     /// The page's document.
     Page,
-    /// A `.wasm` of the page.
+    /// A `.wasm` of the page that is needed to ask.
     Wasm,
+    /// The `.wasm` that is fetched once a question can be asked.
+    LaterPart,
     /// A `.js` of the page.
     Script,
     /// Any other file of the page.
@@ -38,6 +40,7 @@ impl Route {
             return match extension {
                 _ if path.ends_with("/healthz") || path.ends_with("/readyz") => Route::OtherApi,
                 _ if path.ends_with('/') || extension == "html" => Route::Page,
+                "wasm" if path.ends_with("_viewing.wasm") => Route::LaterPart,
                 "wasm" => Route::Wasm,
                 "js" => Route::Script,
                 _ => Route::Asset,
@@ -245,7 +248,8 @@ mod tests {
             ("GET", "/api/v1/conversations", Route::Conversation),
             ("GET", "/", Route::Page),
             ("GET", "/chat/index.html", Route::Page),
-            ("GET", "/holdfast-0a.wasm", Route::Wasm),
+            ("GET", "/holdfast-0a_bg.wasm", Route::Wasm),
+            ("GET", "/holdfast-0a_viewing.wasm", Route::LaterPart),
             ("GET", "/holdfast-0a.js", Route::Script),
             ("GET", "/main.css", Route::Asset),
             ("GET", "/readyz", Route::OtherApi),

@@ -7,13 +7,16 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::thread;
 
-use super::install_with;
+use super::{install_with, succeeds};
 use crate::failure::{Context as _, Failure, Result};
 use crate::lock::unwritable;
+use crate::split;
 use crate::workspace::Workspace;
 
 /// Later ones need a newer compiler than the workspace does.
 const TRUNK: &str = "0.21.14";
+/// Takes what `wasm_split_helpers` of the same line marks.
+const WASM_SPLIT: &str = "0.2.4";
 
 /// One version of one tool.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -23,7 +26,16 @@ pub(super) struct Tool {
     version: String,
     flags: &'static [&'static str],
     env: &'static [(&'static str, &'static str)],
+    /// It can be asked which version it is. Its folder says so in any case.
+    says_version: bool,
 }
+
+/// A tool's own profile may link with full LTO, for twice the time and no gain here.
+const QUICK: &[(&str, &str)] = &[
+    ("CARGO_PROFILE_RELEASE_LTO", "off"),
+    ("CARGO_PROFILE_RELEASE_CODEGEN_UNITS", "16"),
+    ("CARGO_PROFILE_RELEASE_OPT_LEVEL", "1"),
+];
 
 /// The tools that build the page.
 pub(super) fn list(workspace: &Workspace) -> Result<Vec<Tool>> {
@@ -37,18 +49,23 @@ pub(super) fn list(workspace: &Workspace) -> Result<Vec<Tool>> {
             // Not --locked: its lock file may name a crate version that a registry has not got.
             flags: &[],
             env: &[],
+            says_version: true,
         },
         Tool {
             program: "trunk",
             package: "trunk",
             version: TRUNK.to_owned(),
             flags: &["--locked", "--no-default-features", "--features", "rustls"],
-            // Its own profile links with full LTO, for twice the time and no gain here.
-            env: &[
-                ("CARGO_PROFILE_RELEASE_LTO", "off"),
-                ("CARGO_PROFILE_RELEASE_CODEGEN_UNITS", "16"),
-                ("CARGO_PROFILE_RELEASE_OPT_LEVEL", "1"),
-            ],
+            env: QUICK,
+            says_version: true,
+        },
+        Tool {
+            program: split::PROGRAM,
+            package: "wasm_split_cli_support",
+            version: WASM_SPLIT.to_owned(),
+            flags: &["--locked", "--features", "build-binary"],
+            env: QUICK,
+            says_version: false,
         },
     ])
 }
@@ -89,6 +106,9 @@ impl Tool {
 
     pub(super) fn is_there(&self, workspace: &Workspace) -> bool {
         let program = self.bin(workspace).join(self.program);
+        if !self.says_version {
+            return succeeds(workspace.command(program).arg("--help"));
+        }
         let says = workspace.command(program).arg("--version").output();
         says.is_ok_and(|output| {
             let says = String::from_utf8_lossy(&output.stdout);
