@@ -15,6 +15,7 @@ mod checking;
 mod conversations;
 mod crashing;
 mod fields;
+mod following;
 mod listing;
 mod looking_up;
 mod order;

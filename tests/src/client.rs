@@ -72,6 +72,11 @@ impl Request {
         self
     }
 
+    /// Its path and query.
+    pub fn target(&self) -> &str {
+        &self.head.target
+    }
+
     /// Its bytes.
     pub fn bytes(&self) -> Vec<u8> {
         let mut bytes = self.head.encode();

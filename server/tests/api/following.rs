@@ -120,6 +120,7 @@ async fn who_waits_in_line_is_told_how_it_moves() {
     }
     let mut third = server.follow(&ask(3, "")).await;
     assert_eq!(third.state().await, ("accepted".to_owned(), Some(2)));
+    let started = Instant::now();
     server.provider.held().await.end_with("one");
     assert_eq!(third.state().await, ("accepted".to_owned(), Some(1)));
     let second = server.provider.held().await;
@@ -131,6 +132,7 @@ async fn who_waits_in_line_is_told_how_it_moves() {
         state = third.state().await;
     }
     assert_eq!(state, ("running".to_owned(), None));
+    assert!(started.elapsed() < Duration::from_secs(1), "{:?}: not at once", started.elapsed());
     server.provider.held().await.end_with("three");
     third.rest().await.ended("completed", "three");
 }

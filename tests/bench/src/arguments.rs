@@ -50,6 +50,12 @@ pub(crate) struct Serve {
     /// Never answer: asks stay under way.
     #[arg(long)]
     pub(crate) silent: bool,
+    /// Answer with so many tokens, one at a time …
+    #[arg(long)]
+    pub(crate) tokens: Option<usize>,
+    /// … so many milliseconds apart.
+    #[arg(long, default_value_t = 10)]
+    pub(crate) token_millis: u64,
     /// The size of a bare reply's body.
     #[arg(long, default_value_t = 0)]
     pub(crate) body: usize,
@@ -79,6 +85,9 @@ pub(crate) struct Load {
     /// How many connections.
     #[arg(long, default_value_t = 1)]
     pub(crate) clients: usize,
+    /// How many follow each ask.
+    #[arg(long, default_value_t = 0)]
+    pub(crate) watchers: usize,
     /// How long, in milliseconds.
     #[arg(long, default_value_t = 1000)]
     pub(crate) millis: u64,
@@ -104,6 +113,8 @@ pub(crate) enum Work {
     Ask,
     /// Fetch: a path, or asks of a made archive, chosen at random.
     Fetch,
+    /// Ask once each, and follow it to its end.
+    Follow,
     /// Wait for what does not come, until standard input ends.
     Wait,
 }

@@ -2,6 +2,7 @@
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use tempfile::TempDir;
 
@@ -74,6 +75,14 @@ impl Holdfast {
 
     pub(crate) fn silent(mut self) -> Self {
         self.0.push("--silent".into());
+        self
+    }
+
+    /// Answers with so many tokens, one every so often.
+    pub(crate) fn paced(mut self, tokens: usize, every: Duration) -> Self {
+        let millis = every.as_millis().to_string();
+        self.0.extend(["--tokens".into(), tokens.to_string().into()]);
+        self.0.extend(["--token-millis".into(), millis.into()]);
         self
     }
 

@@ -163,9 +163,14 @@ impl Script {
 
     /// A stream of about so many bytes of answer, in pieces of 32 KiB, as fast as it is read.
     pub fn flood(bytes: usize) -> Script {
+        Script::new().flooding(bytes).end()
+    }
+
+    /// Adds about so many bytes of answer, in pieces of 32 KiB, as fast as they are read.
+    #[must_use]
+    pub fn flooding(self, bytes: usize) -> Script {
         let piece = "All work and no play. ".repeat(1490);
-        let pieces = bytes.div_ceil(piece.len());
-        (0..pieces).fold(Script::new(), |script, _| script.delta(&piece)).end()
+        (0..bytes.div_ceil(piece.len())).fold(self, |script, _| script.delta(&piece))
     }
 
     /// A whole answer, in pieces of so many bytes that mind neither events nor characters.

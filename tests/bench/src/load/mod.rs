@@ -4,6 +4,7 @@
 mod asking;
 mod connection;
 mod fetching;
+mod following;
 mod paced;
 mod waiting;
 
@@ -67,6 +68,7 @@ pub(crate) fn run(load: &Load) -> Result<()> {
         match load.work {
             Work::Ask => say(&asking::run(load).await?),
             Work::Fetch => say(&fetching::run(load).await?),
+            Work::Follow => say(&following::run(load).await?),
             Work::Wait => waiting::run(load).await,
         }
     })

@@ -7,6 +7,7 @@ mod growth;
 mod lookups;
 mod peer;
 mod start;
+mod streaming;
 mod waiters;
 
 use crate::arguments::Run;
@@ -17,12 +18,13 @@ use crate::report::{Row, table};
 type Experiment = fn(&Bench<'_>) -> Result<Vec<Row>>;
 
 /// By name, in the order in which they are run.
-const EXPERIMENTS: [(&str, Experiment); 8] = [
+const EXPERIMENTS: [(&str, Experiment); 9] = [
     ("asks", asks::measure),
     ("alone", alone::measure),
     ("peer", peer::measure),
     ("lookups", lookups::measure),
     ("waiters", waiters::measure),
+    ("streaming", streaming::measure),
     ("growth", growth::measure),
     ("conversation", conversation::measure),
     ("start", start::measure),

@@ -7,6 +7,7 @@ use holdfast::app::{App, Parts};
 use holdfast::clock::SystemClock;
 use holdfast::journal::Journal as _;
 use holdfast::journal::sqlite::SqliteJournal;
+use holdfast::provider::Provider;
 use holdfast::serve::connections;
 use holdfast_tests::disk::system::{Syncs, count};
 use tokio::net::TcpListener;
@@ -14,6 +15,7 @@ use tokio::sync::watch;
 use tokio::time::timeout;
 
 use super::instant::Instantly;
+use super::paced::Paced;
 use crate::archive;
 use crate::arguments::Serve;
 use crate::failure::{Context as _, Result};
@@ -31,7 +33,12 @@ pub(super) async fn run(
     let folder = serve.folder.as_deref().doing("open an archive: no --folder was named")?;
     let journal = SqliteJournal::open(&archive::options(folder, syncs));
     let journal = Arc::new(journal.doing("open the archive")?);
-    let provider = Arc::new(Instantly { is_silent: serve.silent });
+    let provider: Arc<dyn Provider> = match serve.tokens {
+        Some(tokens) => {
+            Arc::new(Paced { tokens, every: Duration::from_millis(serve.token_millis) })
+        }
+        None => Arc::new(Instantly { is_silent: serve.silent }),
+    };
     let mut parts = Parts::new(Arc::clone(&journal) as _, provider, Arc::new(SystemClock));
     if let Some(side_by_side) = serve.side_by_side {
         parts.settings.side_by_side = side_by_side;

@@ -4,6 +4,7 @@
 mod bare;
 mod holdfast;
 mod instant;
+mod paced;
 
 use std::io::Write as _;
 
@@ -13,6 +14,7 @@ use tokio::task::spawn_blocking;
 
 pub(crate) use self::bare::{REPLY_PATH, WAIT_PATH};
 pub(crate) use self::instant::Instantly;
+pub(crate) use self::paced::TOKEN;
 use crate::arguments::{Kind, Serve};
 use crate::failure::{Context as _, Result};
 use crate::process;
@@ -25,6 +27,8 @@ const OPEN_FILES: u64 = 10_500;
 pub(crate) struct Used {
     /// Resident memory, in KiB, now.
     pub(crate) resident: u64,
+    /// Time of the processors, in seconds.
+    pub(crate) cpu: f64,
     /// Syncs of the disk.
     pub(crate) syncs: u64,
 }
@@ -58,7 +62,8 @@ fn say(word: impl std::fmt::Display) -> Result<()> {
 /// Answers lines until there are no more.
 async fn answer(syncs: impl Fn() -> u64) -> Result<()> {
     while spawn_blocking(next_line).await.doing("read standard input")?? {
-        let used = Used { resident: process::resident()?, syncs: syncs() };
+        let used =
+            Used { resident: process::resident()?, cpu: process::cpu_seconds()?, syncs: syncs() };
         say(serde_json::to_string(&used).doing("write JSON")?)?;
     }
     Ok(())
