@@ -8,6 +8,12 @@ pub(crate) fn now() -> Millis {
     millis(js_sys::Date::now())
 }
 
+/// How many milliseconds local time is ahead of UTC.
+#[expect(clippy::cast_possible_truncation, reason = "whole minutes, less than a day of them")]
+pub(crate) fn offset() -> i64 {
+    -(js_sys::Date::new_0().get_timezone_offset() as i64) * 60_000
+}
+
 /// The same from a number of JavaScript's.
 #[expect(
     clippy::cast_possible_truncation,

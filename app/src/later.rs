@@ -17,8 +17,14 @@ use crate::{task, ui};
 /// How often it is tried, with a pause of 1, 2, 4 … seconds in between.
 const ATTEMPTS: u32 = 5;
 
-/// Draws what the later part draws.
-pub(crate) type Draw = fn() -> AnyView;
+/// What the later part draws.
+#[derive(Clone, Copy)]
+pub(crate) struct Drawn {
+    /// Beside the chat.
+    pub(crate) beside: fn() -> AnyView,
+    /// Between the bar and the composer.
+    pub(crate) within: fn() -> AnyView,
+}
 
 /// How far the later part is.
 #[derive(Clone, Copy, Default)]
@@ -31,7 +37,14 @@ pub(crate) enum Later {
     /// It did not come, and a person decides.
     Missing,
     /// Here.
-    Here(Draw),
+    Here(Drawn),
+}
+
+impl Later {
+    /// Whether it can be drawn.
+    pub(crate) const fn is_here(&self) -> bool {
+        matches!(self, Self::Here(_))
+    }
 }
 
 /// Fetches it, and says on the way how far that is.
@@ -56,12 +69,12 @@ fn attempt(later: &'static Field<Later>, number: u32) {
 
 #[cfg(split)]
 #[wasm_split_helpers::wasm_split(viewing, fallible)]
-fn viewing() -> Result<Draw, SplitLoaderError> {
-    Ok(ui::viewing)
+fn viewing() -> Result<Drawn, SplitLoaderError> {
+    Ok(ui::VIEWING)
 }
 
 /// A page in one part: it is here already.
 #[cfg(not(split))]
-fn viewing() -> impl Future<Output = Result<Draw, SplitLoaderError>> {
-    std::future::ready(Ok(ui::viewing as Draw))
+fn viewing() -> impl Future<Output = Result<Drawn, SplitLoaderError>> {
+    std::future::ready(Ok(ui::VIEWING))
 }

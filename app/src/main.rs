@@ -2,6 +2,7 @@
 //!
 //! - `ui` draws the screen, one component a file, in folders that mirror it;
 //! - `screen` holds what is drawn, as signals; `text` holds every word;
+//! - `shelf` is the list of conversations, and what is done with one as a whole;
 //! - `driver` drives `holdfast-recovery`: events in, effects out;
 //! - `later` fetches the part of the page that is needed only once there is something to see;
 //! - `net` and `storage` carry out effects; `markdown` reads answers.
@@ -20,6 +21,7 @@ mod markdown;
 mod net;
 mod route;
 mod screen;
+mod shelf;
 mod storage;
 mod task;
 mod text;

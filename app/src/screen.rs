@@ -79,6 +79,10 @@ pub(crate) enum StorageTrouble {
 pub(crate) struct Screen {
     /// The part of the page that draws conversations.
     pub(crate) later: Field<Later>,
+    /// Whether the drawer of conversations is open.
+    pub(crate) shelf_open: Field<bool>,
+    /// Counts up whenever an ask is new, accepted or settled.
+    pub(crate) pulse: Field<u64>,
     /// The conversation in view; `None` is a new chat.
     pub(crate) view: Field<Option<ConversationId>>,
     /// Its title, once the server has said it.
@@ -126,6 +130,8 @@ impl Screen {
     pub(crate) fn new(online: bool, now: Millis) -> &'static Self {
         Box::leak(Box::new(Self {
             later: Field::new(Later::default()),
+            shelf_open: Field::new(false),
+            pulse: Field::new(0),
             view: Field::new(None),
             title: Field::new(None),
             turns: Field::new(Vec::new()),

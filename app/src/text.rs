@@ -6,6 +6,8 @@ use std::time::Duration;
 
 use holdfast_recovery::{Announcement, Returned};
 
+use crate::shelf::Day;
+
 pub(crate) const PRODUCT: &str = "Holdfast";
 pub(crate) const NEW_CHAT: &str = "New chat";
 pub(crate) const NEW_CHAT_INSTEAD: &str = "Start a new chat";
@@ -22,6 +24,25 @@ pub(crate) const COPY: &str = "Copy";
 pub(crate) const COPIED: &str = "Copied";
 pub(crate) const CONVERSATION: &str = "Conversation";
 pub(crate) const NOTICES: &str = "Notices";
+
+pub(crate) const CONVERSATIONS: &str = "Conversations";
+pub(crate) const CLOSE_CONVERSATIONS: &str = "Close the conversations";
+pub(crate) const SEARCH: &str = "Search";
+pub(crate) const MORE: &str = "More";
+pub(crate) const NO_CONVERSATIONS: &str = "Your conversations will stand here.";
+pub(crate) const NOTHING_FOUND: &str = "Nothing found.";
+pub(crate) const NOT_REACHED: &str = "Holdfast did not answer. Nothing is lost; try again.";
+pub(crate) const WORKING_MARK: &str = "Working.";
+pub(crate) const UNREAD_MARK: &str = "Unread.";
+pub(crate) const RENAME: &str = "Rename";
+pub(crate) const TITLE: &str = "Title";
+pub(crate) const DELETE: &str = "Delete";
+pub(crate) const DELETED: &str = "Deleted:";
+pub(crate) const UNDO: &str = "Undo";
+pub(crate) const EXPORT_MARKDOWN: &str = "Export as Markdown";
+pub(crate) const EXPORT_JSON: &str = "Export as JSON";
+pub(crate) const IMPORT: &str = "Import conversations";
+pub(crate) const FILE_UNREADABLE: &str = "The file could not be read.";
 
 pub(crate) const CHECK_AGAIN: &str = "Check again";
 pub(crate) const SEND_NOW: &str = "Send now";
@@ -205,6 +226,29 @@ fn grouped(number: usize) -> String {
         text.push(digit);
     }
     text
+}
+
+pub(crate) const fn day(day: Day) -> &'static str {
+    match day {
+        Day::Today => "Today",
+        Day::Yesterday => "Yesterday",
+        Day::Week => "The last seven days",
+        Day::Month => "The last thirty days",
+        Day::Earlier => "Earlier",
+    }
+}
+
+pub(crate) fn more_about(title: &str) -> String {
+    format!("More about {title}")
+}
+
+/// What an import came to, in conversations.
+pub(crate) fn imported([created, unchanged, conflicts]: [u64; 3]) -> String {
+    let conflicts = match conflicts {
+        0 => String::new(),
+        count => format!(" {count} left alone: they are here with other content."),
+    };
+    format!("{created} imported, {unchanged} here already.{conflicts}")
 }
 
 #[cfg(test)]

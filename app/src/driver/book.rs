@@ -27,6 +27,7 @@ struct Entry {
 pub(super) struct Book {
     /// As they came.
     entries: Vec<Entry>,
+    pulse: u64,
 }
 
 impl Book {
@@ -40,6 +41,9 @@ impl Book {
         let here = turn.conversation_id;
         let last = self.entries.iter().filter(|it| it.conversation_id == here);
         let rested = at_rest.then(|| last.filter_map(|it| it.seq).max().unwrap_or(0));
+        if self.find(request_id).is_none_or(|it| it.at_rest != at_rest || it.seq < turn.seq) {
+            self.pulse += 1;
+        }
         if let Some(entry) = self.find(request_id) {
             entry.seq = turn.seq.or(entry.seq).or(rested);
             entry.missed = !in_view && (entry.missed || !entry.at_rest);
@@ -68,6 +72,11 @@ impl Book {
 
     fn find(&mut self, request_id: RequestId) -> Option<&mut Entry> {
         self.entries.iter_mut().find(|entry| entry.cell.request_id == request_id)
+    }
+
+    /// Counts up whenever an ask is new, has got its place, or has come to rest.
+    pub(super) const fn pulse(&self) -> u64 {
+        self.pulse
     }
 
     /// Takes a turn off the screen.

@@ -106,6 +106,7 @@ impl Driver {
         let turns = book.turns(view);
         let elsewhere = book.elsewhere(view);
         let never_sent = book.never_sent();
+        screen.pulse.set(book.pulse());
         drop(book);
         screen.stoppable.set(book::stoppable(&turns));
         screen.turns.set(turns);

@@ -28,6 +28,25 @@ impl Driver {
         composer::focus();
     }
 
+    /// A person wants to see a conversation.
+    pub(crate) fn go_to(&'static self, id: ConversationId) {
+        route::push(Some(id));
+        self.moved();
+    }
+
+    /// A conversation has got another title.
+    pub(crate) fn renamed(&'static self, id: ConversationId, title: &str) {
+        if self.screen.view.get_untracked() == Some(id) {
+            self.screen.title.set(Some(title.to_owned()));
+            self.refresh();
+        }
+    }
+
+    /// Whether somebody can be looking.
+    pub(crate) fn is_looked_at() -> bool {
+        super::signs::is_visible()
+    }
+
     /// Shows another conversation at once, with what is known of it, and loads the rest.
     fn open(&'static self, view: Option<ConversationId>) {
         let screen = self.screen;

@@ -51,6 +51,22 @@ pub(super) async fn post(path: &str, body: &Value, wait: u32, abort: &Abort) -> 
     finish(builder(path, Method::POST, wait, abort).json(body).ok()?, abort).await
 }
 
+/// Does anything else to a path relative to the mount.
+pub(super) async fn whole<'a>(
+    method: Method,
+    path: &str,
+    query: impl IntoIterator<Item = (&'a str, &'a str)>,
+    body: Option<String>,
+    abort: &Abort,
+) -> Option<Fetched> {
+    let request = builder(path, method, 0, abort).query(query);
+    let request = match body {
+        Some(body) => request.header("Content-Type", "application/json").body(body),
+        None => request.build(),
+    };
+    finish(request.ok()?, abort).await
+}
+
 /// Paths are relative, so that the page works under any mount; a redirect is not followed, because
 /// what it leads to is not Holdfast's word; and no cache may stand in for it.
 fn builder(path: &str, method: Method, wait: u32, abort: &Abort) -> RequestBuilder {

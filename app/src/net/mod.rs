@@ -9,6 +9,7 @@ mod exchange;
 mod fetch;
 pub(crate) mod lock;
 mod session;
+pub(crate) mod shelf;
 
 pub(crate) use abort::Abort;
 pub(crate) use conversation::{Loaded, conversation};

@@ -25,6 +25,10 @@ pub(crate) fn App() -> impl IntoView {
     later::fetch(&screen.later);
 
     view! {
+        {part(move || match screen.later.get() {
+            Later::Here(drawn) => Some((drawn.beside)()),
+            _ => None,
+        })}
         <Header />
         <main>{part(move || draw(screen.later.get()))}</main>
         <Composer />
@@ -41,6 +45,6 @@ fn draw(later: Later) -> Option<AnyView> {
             let missing = sentence("banner", text::PART_MISSING);
             Some((missing, button("button", None, text::RELOAD, reload)).into_any())
         }
-        Later::Here(draw) => Some(draw()),
+        Later::Here(drawn) => Some((drawn.within)()),
     }
 }

@@ -13,6 +13,7 @@ mod icon;
 mod notices;
 mod part;
 pub(crate) mod scroll;
+pub(crate) mod shelf;
 mod status;
 mod turn;
 
@@ -24,6 +25,7 @@ use wasm_bindgen::JsCast as _;
 use self::conversation::Conversation;
 use self::notices::Notices;
 use crate::driver::Driver;
+use crate::later::Drawn;
 use crate::screen::Screen;
 
 /// What a component needs: the signals to read, and whom to tell what a person did.
@@ -34,7 +36,9 @@ pub(crate) struct Page {
 }
 
 /// All that is drawn of conversations: the later part of the page.
-pub(crate) fn viewing() -> AnyView {
+pub(crate) const VIEWING: Drawn = Drawn { beside: shelf::draw, within: chat };
+
+fn chat() -> AnyView {
     view! {
         <Notices />
         <Conversation />

@@ -1,0 +1,77 @@
+//! The list of conversations, and what is done with one as a whole.
+
+use gloo_net::http::Method;
+use holdfast_protocol::{ConversationId, ConversationList, Problem};
+use serde_json::{Value, json};
+
+use super::{Abort, fetch};
+use crate::{json, text};
+
+/// What came of it, or the sentence that says why nothing did.
+pub(crate) type Done<T> = Result<T, String>;
+
+/// Where everything about a conversation is found.
+fn path(id: ConversationId, rest: &str) -> String {
+    format!("api/v1/conversations/{id}{rest}")
+}
+
+/// Where an export is downloaded from.
+pub(crate) fn export_path(id: ConversationId, format: &str) -> String {
+    path(id, "/export?format=") + format
+}
+
+/// A page of the list, of those that hold the words of `query`.
+pub(crate) async fn list(
+    query: &str,
+    before: Option<&str>,
+    limit: usize,
+) -> Done<ConversationList> {
+    let limit = limit.to_string();
+    let query = [Some(("limit", &*limit)), Some(("q", query)), before.map(|it| ("before", it))];
+    let query = query.into_iter().flatten().filter(|(_, value)| !value.is_empty());
+    ask(Method::GET, "api/v1/conversations", query, None).await
+}
+
+/// Gives it another title.
+pub(crate) async fn rename(id: ConversationId, title: &str) -> Done<Value> {
+    ask(Method::PATCH, &path(id, ""), [], Some(json!({ "title": title }).to_string())).await
+}
+
+/// Deletes it; for a minute that can be undone.
+pub(crate) async fn delete(id: ConversationId) -> Done<Value> {
+    ask(Method::DELETE, &path(id, ""), [], None).await
+}
+
+/// Undoes that.
+pub(crate) async fn restore(id: ConversationId) -> Done<Value> {
+    ask(Method::POST, &path(id, "/restore"), [], Some("{}".to_owned())).await
+}
+
+/// Takes in what was exported. How many were created, were here unchanged, and are in conflict.
+pub(crate) async fn import(exported: String) -> Done<[u64; 3]> {
+    let report: Value = ask(Method::POST, "api/v1/import", [], Some(exported)).await?;
+    Ok(["created", "unchanged", "conflicts"].map(|name| match report.get(name) {
+        Some(Value::Array(ids)) => ids.len() as u64,
+        number => number.and_then(Value::as_u64).unwrap_or_default(),
+    }))
+}
+
+async fn ask<'a, T: serde::de::DeserializeOwned>(
+    method: Method,
+    path: &str,
+    query: impl IntoIterator<Item = (&'a str, &'a str)>,
+    body: Option<String>,
+) -> Done<T> {
+    let abort = Abort::after(30_000);
+    let fetched = fetch::whole(method, path, query, body, &abort).await;
+    let Some(fetched) = fetched else { return Err(text::NOT_REACHED.to_owned()) };
+    let reply = fetched.reply();
+    if reply.status == 204 {
+        return json::read(b"null").ok_or_else(|| text::NOT_REACHED.to_owned());
+    }
+    match reply.status {
+        200 => json::read(reply.body).ok_or_else(|| text::NOT_REACHED.to_owned()),
+        _ => Err(json::read::<Problem>(reply.body)
+            .map_or_else(|| text::NOT_REACHED.to_owned(), |problem| problem.detail)),
+    }
+}

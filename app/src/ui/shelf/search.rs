@@ -1,0 +1,28 @@
+//! Looking for words in questions and answers.
+
+use leptos::prelude::*;
+
+use crate::shelf::TheShelf;
+use crate::text;
+
+/// The id of the field.
+pub(super) const FIELD: &str = "search";
+
+/// A field that searches while it is written in.
+pub(super) fn search(shelf: TheShelf) -> AnyView {
+    view! {
+        <search class="shelf-search">
+            <input
+                id=FIELD
+                type="search"
+                dir="auto"
+                autocomplete="off"
+                placeholder=text::SEARCH
+                aria-label=text::SEARCH
+                prop:value=move || shelf.query.get()
+                on:input=move |event| shelf.search(event_target_value(&event))
+            />
+        </search>
+    }
+    .into_any()
+}
