@@ -21,6 +21,7 @@ use thiserror::Error;
 use super::check::{CheckError, check_file};
 use super::connect::Place;
 use super::copy::{Copy, CopyError};
+use super::log::find_break;
 use super::migrate::{APPLICATION_ID, VERSION, migrate};
 use super::open::FILE;
 use crate::clock::{Clock as _, SystemClock};
@@ -112,6 +113,10 @@ pub fn backup(folder: &Path, to: &Path, stop: &Stop) -> Result<BackedUp, BackupE
     }
     let failed =
         |source| BackupError::Failed { archive: place.file.clone(), to: to.to_owned(), source };
+    if let Some(damage) = find_break(&place).map_err(|error| failed(error.into()))? {
+        let first = format!("archive: the log {damage}");
+        return Err(BackupError::Unsound { archive: place.file, first });
+    }
     let archive = place.visitor().map_err(|error| failed(error.into()))?;
     match kind(&archive).map_err(|error| failed(error.into()))? {
         Kind::Ours => {}

@@ -3,7 +3,8 @@
 //! Here belong the walk over an archive, what is found on it, and how that is put into words. The
 //! rules themselves are one file a family: the file as `SQLite` sees it ([`file`]), its [`schema`],
 //! who it belongs to ([`archive`]), [`conversations`], [`asks`] and their [`outcomes`], [`pieces`] of
-//! partial text, and whether everything can be [`read`] back. Not here: mending anything.
+//! partial text, and whether everything can be [`read`] back. Not here: the log, which has a walk of
+//! its own ([`log`](super::log)); mending anything.
 //!
 //! *Architecture invariant:* a check reads, in one snapshot, and changes nothing. It may look at an
 //! archive that another process is writing, and at one that a crash has left.
@@ -33,6 +34,7 @@ use thiserror::Error;
 
 use self::rule::{Rule, Subject};
 use super::connect::Place;
+use super::log::find_break;
 use super::migrate::{APPLICATION_ID, VERSION};
 use super::open::FILE;
 
@@ -151,6 +153,18 @@ fn check_place(place: &Place) -> Result<Checked, CheckError> {
         let left = if place.has_lost_its_beginning() { ", and its log is still there" } else { "" };
         return Ok(Checked::only(format!("{CUT_OFF}{left}")));
     }
+    let unreadable = |source| CheckError::Unreadable { path: place.file.clone(), source };
+    let damage = find_break(place).map_err(unreadable)?;
+    let mut checked = check_rows(place)?;
+    if let Some(damage) = damage {
+        // First, for it may be why the rest is as it is.
+        checked.faults.insert(0, format!("archive: the log {damage}"));
+    }
+    Ok(checked)
+}
+
+/// Checks an archive as far as `SQLite` reads it.
+fn check_rows(place: &Place) -> Result<Checked, CheckError> {
     let store = |source| CheckError::Store { path: place.file.clone(), source };
     let walked = place.visitor().and_then(|connection| {
         let snapshot = connection.unchecked_transaction()?;

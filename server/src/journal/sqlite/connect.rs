@@ -9,7 +9,7 @@ use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 
 /// The size of an archive's pages, in bytes: SQLite's own choice.
-const PAGE: u64 = 4096;
+pub(super) const PAGE: u64 = 4096;
 /// How long a statement waits for a lock; a backup may hold one for a moment.
 const BUSY: Duration = Duration::from_secs(5);
 
@@ -82,14 +82,21 @@ impl Place {
 
     /// Whether something was left in the log.
     pub(super) fn log_has_content(&self) -> bool {
+        self.log()
+            .and_then(|log| std::fs::metadata(log).ok())
+            .is_some_and(|metadata| metadata.len() > 0)
+    }
+
+    /// Where the log is, if it is among the operating system's files.
+    pub(super) fn log(&self) -> Option<PathBuf> {
         if self.vfs.is_some() {
-            return false;
+            return None;
         }
         // Where the file is a link, its log is beside what it leads to.
-        let mut log =
-            self.file.canonicalize().unwrap_or_else(|_| self.file.clone()).into_os_string();
+        let file = self.file.canonicalize().unwrap_or_else(|_| self.file.clone());
+        let mut log = file.into_os_string();
         log.push("-wal");
-        std::fs::metadata(log).is_ok_and(|metadata| metadata.len() > 0)
+        Some(log.into())
     }
 
     fn connect(&self, flags: OpenFlags) -> rusqlite::Result<Connection> {

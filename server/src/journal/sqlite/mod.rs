@@ -10,6 +10,7 @@ mod connect;
 mod conversations;
 mod copy;
 mod drive;
+mod log;
 mod migrate;
 mod open;
 mod readers;
@@ -36,6 +37,7 @@ pub use self::backup::{BackedUp, BackupError, Stop, backup};
 pub use self::check::{CheckError, Checked, check, check_file};
 pub use self::copy::CopyError;
 pub use self::drive::Drive;
+pub use self::log::LogBreak;
 pub use self::open::{FILE, OpenError};
 
 use self::connect::Place;

@@ -14,6 +14,7 @@ use thiserror::Error;
 use super::backup::before_migration;
 use super::connect::Place;
 use super::copy::CopyError;
+use super::log::{LogBreak, find_break};
 use super::migrate::{APPLICATION_ID, VERSION, migrate};
 
 /// The archive's file in the data folder.
@@ -73,6 +74,21 @@ pub enum OpenError {
         .0.display()
     )]
     StrangersLog(PathBuf),
+    /// The log is damaged, and something was committed behind that.
+    #[error(
+        "the log of the archive in {} {damage}, which SQLite would drop without a word; nothing was \
+         changed: keep a copy of the folder, and go back to a backup, or go on without them by cutting \
+         it off there (truncate -s {} holdfast.db-wal), after which what was in them may be asked, and \
+         paid for, once more",
+        folder.display(),
+        damage.at
+    )]
+    BrokenLog {
+        /// The folder.
+        folder: PathBuf,
+        /// Where.
+        damage: LogBreak,
+    },
     /// There is a log without its archive.
     #[error(
         "the archive in {} has lost its beginning, and its log is still there; keep a copy of the \
@@ -117,6 +133,13 @@ pub(super) fn open(folder: &Path, vfs: Option<&'static str>) -> Result<Opened, O
     inspect(folder, &place)?;
     create_folder(folder)?;
     let lock = lock(folder)?;
+    match find_break(&place) {
+        Ok(None) => {}
+        Ok(Some(damage)) => {
+            return Err(OpenError::BrokenLog { folder: folder.to_owned(), damage });
+        }
+        Err(source) => return Err(OpenError::Folder { path: folder.to_owned(), source }),
+    }
     // SQLite gives its other files the permissions of this one.
     create_private(file).map_err(|source| OpenError::Folder { path: file.clone(), source })?;
     let store = |source| OpenError::Store { folder: folder.to_owned(), source };
