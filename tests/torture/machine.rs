@@ -111,9 +111,14 @@ impl Machine {
         unarchived
     }
 
-    /// What `holdfast check` finds wrong with the archive.
+    /// What `holdfast check` finds wrong with the archive, on the disk that it is on and in a copy of
+    /// it, whose log can be seen past SQLite.
     pub(crate) fn faults(&self) -> Vec<String> {
-        sqlite::check(self.disk.folder(), Some(disk::vfs())).unwrap().faults
+        let copy = tempfile::tempdir().unwrap();
+        self.disk.copy_to(copy.path()).unwrap();
+        let here = sqlite::check(self.disk.folder(), Some(disk::vfs())).unwrap();
+        let there = sqlite::check(copy.path(), None).unwrap();
+        [here.faults, there.faults].concat()
     }
 }
 
