@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use holdfast_tests::mock::{Script, Step};
-use holdfast_tests::server::{Ended, run};
+use holdfast_tests::server::{Ended, Start, run};
 
 use crate::support::{Api, Ask};
 
@@ -87,6 +87,42 @@ async fn what_is_wrong_is_said_a_line_each() {
     assert_eq!(check(&data).await.code, Some(1), "half of it is no archive");
     fs::write(&path, &whole).unwrap();
     assert_sound(&check(&data).await, "1,");
+}
+
+#[tokio::test]
+async fn damage_in_the_midst_of_the_log_is_told_and_never_passed_over() {
+    let mut api = Api::start().await;
+    let asks = ["one", "two", "three"].map(Ask::new);
+    for ask in &asks {
+        api.ask_and_settle(ask).await;
+    }
+    api.holdfast.kill().await;
+    let data = api.holdfast.data();
+    let log = data.join("holdfast.db-wal");
+    let whole = fs::read(&log).unwrap();
+    // The second frame of the log, whose pages are of 4,096 bytes.
+    let at = 32 + 24 + 4_096;
+    let mut spoilt = whole.clone();
+    *spoilt.get_mut(at + 1_000).unwrap() ^= 1;
+    fs::write(&log, spoilt).unwrap();
+    let left = contents(&data);
+    for _ in 0..2 {
+        let ended = check(&data).await;
+        assert_eq!((ended.code, ended.stderr.as_str()), (Some(1), ""), "{ended:?}");
+        let says = format!("archive: the log breaks off at byte {at}, and ");
+        assert!(ended.stdout.starts_with(&says), "{ended:?}");
+        let refusal = Start::plain().refused(&data).await;
+        assert_eq!((refusal.code, refusal.stdout.as_str()), (Some(2), ""), "{refusal:?}");
+        assert_eq!(refusal.stderr.lines().count(), 1, "{refusal:?}");
+        assert!(refusal.stderr.contains(&format!("breaks off at byte {at}, and ")), "{refusal:?}");
+        assert_eq!(contents(&data), left, "what there is stays as it is");
+    }
+    fs::write(&log, whole).unwrap();
+    assert_sound(&check(&data).await, "3,");
+    api.holdfast.restart().await;
+    for ask in &asks {
+        api.settled(ask).await;
+    }
 }
 
 #[tokio::test]
