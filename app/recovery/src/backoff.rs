@@ -36,6 +36,21 @@ impl Jitter {
 mod tests {
     use super::*;
 
+    /// Its authors' generator for the seed 1234567.
+    #[test]
+    fn it_is_the_generator_it_says_it_is() {
+        let mut jitter = Jitter::new(1_234_567);
+        let numbers = [(); 5].map(|()| jitter.between(0, u64::MAX - 1));
+        let expected = [
+            6_457_827_717_110_365_317,
+            3_203_168_211_198_807_973,
+            9_817_491_932_198_370_423,
+            4_593_380_528_125_082_431,
+            16_408_922_859_458_223_821,
+        ];
+        assert_eq!(numbers, expected);
+    }
+
     #[test]
     fn pauses_stay_within_bounds_and_reach_both_ends() {
         let mut jitter = Jitter::new(1);

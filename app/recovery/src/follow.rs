@@ -86,11 +86,15 @@ impl super::Recovery {
         }
         ask.sleeping = false;
         ask.patient = false;
-        let (phase, next) = (ask.phase, ask.next);
+        let (phase, next, is_awaited) = (ask.phase, ask.next, ask.next_attempt.is_some());
         if phase == Phase::Following && self.focus() == Some(request_id) {
             return;
         }
         self.send(request_id, next, 0, false);
+        if is_awaited {
+            // Nobody should be told to wait for what is under way, or be offered what fits a pause.
+            self.show(request_id);
+        }
     }
 
     /// Looks up once at once whatever could use it; that costs no attempt.
