@@ -14,6 +14,9 @@ use tokio::time::sleep;
 
 /// How long a connection may stay without a whole request head, idle or in the middle of one.
 const HEAD: Duration = Duration::from_secs(25);
+/// How much of a reply waits for a client that does not read, and how long a request head may be, about,
+/// in bytes.
+const BUFFER: usize = 64 * 1024;
 /// How long to wait when the system has no more file descriptors.
 const EXHAUSTED: Duration = Duration::from_millis(100);
 
@@ -50,6 +53,7 @@ async fn connection(stream: TcpStream, router: Router, mut stopping: watch::Rece
         http1::Builder::new()
             .timer(TokioTimer::new())
             .header_read_timeout(HEAD)
+            .max_buf_size(BUFFER)
             .serve_connection(TokioIo::new(stream), TowerToHyperService::new(router))
     );
     let stop = async { _ = stopping.wait_for(|stop| *stop).await };
