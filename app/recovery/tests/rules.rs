@@ -299,6 +299,20 @@ fn told_to_wait_the_same_id_goes_out_after_the_time_and_not_before() {
 }
 
 #[test]
+fn a_pause_that_was_overtaken_does_not_cut_the_next_one_short() {
+    let mut page = Page::open();
+    page.ask(1);
+    page.reply(1, NOTHING);
+    page.reply(1, NOTHING);
+    assert!(!page.is_flying(1), "it pauses after a failure");
+    page.nudge(Nudge::Online);
+    let after = Duration::from_secs(60);
+    page.reply(1, Verdict::Wait { after, code: Some(Code::Starting), detail: String::new() });
+    let slept = page.sleep_until_flying(1);
+    assert!(slept >= 60_000, "{slept}");
+}
+
+#[test]
 fn a_pending_ask_told_to_wait_is_not_looked_up_sooner() {
     let mut page = Page::open();
     page.ask(1);
