@@ -40,6 +40,7 @@ use axum::Router;
 use tokio::sync::watch;
 
 use crate::clock::Clock;
+use crate::conversations::Conversations;
 use crate::http::{self, PublicUrl, Site};
 use crate::journal::Journal;
 use crate::provider::Provider;
@@ -84,9 +85,13 @@ impl App {
     /// Starts to classify what the last stop left, and to answer. Must be called in a runtime.
     pub fn start(parts: Parts) -> Self {
         let Parts { journal, provider, clock, settings, public_url, offers } = parts;
-        let runs = Runs::new(Arc::clone(&journal), Arc::clone(&provider), clock, settings);
-        let site = Site::new(runs.clone(), journal, provider, public_url, offers);
+        let runs =
+            Runs::new(Arc::clone(&journal), Arc::clone(&provider), Arc::clone(&clock), settings);
+        let conversations = Conversations::new(Arc::clone(&journal), runs.clone(), clock);
+        let site =
+            Site::new(runs.clone(), conversations.clone(), &*journal, provider, public_url, offers);
         runs.start();
+        conversations.start();
         Self { runs, router: http::router(site) }
     }
 

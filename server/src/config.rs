@@ -9,6 +9,7 @@ use std::time::Duration;
 use serde::Deserialize;
 use thiserror::Error;
 
+use crate::conversations::system_prompt;
 use crate::http::PublicUrl;
 use crate::provider::Secret;
 use crate::runs::Limits;
@@ -51,6 +52,11 @@ pub struct Settings {
     /// The most tokens an answer may have [default: the model server's own limit]
     #[arg(long, value_name = "N", env = "HOLDFAST_MAX_OUTPUT_TOKENS", hide_env_values = true)]
     pub max_output_tokens: Option<u32>,
+    /// What is put first in what a model is shown, unless a conversation has its own text for that.
+    #[arg(help = "What a model is told first, unless a conversation says otherwise")]
+    #[arg(long, value_name = "TEXT", env = "HOLDFAST_SYSTEM_PROMPT", hide_env_values = true)]
+    #[serde(alias = "system_prompt")]
+    pub system_prompt: Option<String>,
     /// How many seconds a model server gets to begin its answer [default: 300]
     #[arg(
         long,
@@ -121,6 +127,8 @@ pub struct Config {
     pub model: Option<String>,
     /// The most tokens an answer may have.
     pub max_output_tokens: Option<u32>,
+    /// What is put first in what a model is shown, unless a conversation has its own.
+    pub system_prompt: Option<String>,
     /// How long a model server may take.
     pub limits: Limits,
     /// How long running answers get when the server is stopped.
@@ -160,6 +168,9 @@ pub enum ConfigError {
     /// The public URL is none.
     #[error("--public-url {0}")]
     PublicUrl(&'static str),
+    /// The system prompt cannot be kept.
+    #[error("--system-prompt: {0}")]
+    SystemPrompt(String),
     /// An option that does nothing with this provider.
     #[error("{0} needs --provider openai")]
     NeedsProvider(&'static str),
@@ -207,6 +218,8 @@ impl Config {
         }
         let public_url = settings.public_url.as_deref().map(str::parse).transpose();
         let limits = limits(&settings);
+        let prompt = settings.system_prompt.as_deref().map(system_prompt).transpose();
+        let prompt = prompt.map_err(ConfigError::SystemPrompt)?;
         Ok(Self {
             listen,
             data: data_folder(settings.data, &environment)?,
@@ -216,6 +229,7 @@ impl Config {
             provider_url: settings.provider_url,
             model: settings.model,
             max_output_tokens: settings.max_output_tokens,
+            system_prompt: prompt.filter(|prompt| !prompt.is_empty()),
             limits,
             drain: Duration::from_secs(settings.drain.unwrap_or(30).into()),
             key: match provider {
@@ -323,6 +337,7 @@ impl Settings {
             provider_url: self.provider_url.or(other.provider_url),
             model: self.model.or(other.model),
             max_output_tokens: self.max_output_tokens.or(other.max_output_tokens),
+            system_prompt: self.system_prompt.or(other.system_prompt),
             first_byte_timeout: self.first_byte_timeout.or(other.first_byte_timeout),
             silence_timeout: self.silence_timeout.or(other.silence_timeout),
             answer_timeout: self.answer_timeout.or(other.answer_timeout),
@@ -383,6 +398,21 @@ mod tests {
         let silence = Duration::from_secs(7);
         assert_eq!(config.limits, Limits { silence, ..Limits::default() });
         assert!(config.public_url.is_some() && config.provider_is_named);
+    }
+
+    #[test]
+    fn a_system_prompt_may_be_in_the_file_under_either_spelling() {
+        let home = [("HOME", "/h")];
+        for key in ["system-prompt", "system_prompt"] {
+            let (_folder, settings) = file(&format!("{key} = \"\"\"\nBe brief.\n\"\"\""));
+            let config = complete(settings.clone(), &home).unwrap();
+            assert_eq!(config.system_prompt.as_deref(), Some("Be brief."));
+            let flag = Settings { system_prompt: Some(" ".to_owned()), ..settings };
+            assert_eq!(complete(flag, &home).unwrap().system_prompt, None, "an empty one is none");
+        }
+        let long = Settings { system_prompt: Some("é".repeat(32_769)), ..Settings::default() };
+        let sentence = complete(long, &home).unwrap_err().to_string();
+        assert!(sentence.starts_with("--system-prompt: The system prompt has 32769"), "{sentence}");
     }
 
     #[test]

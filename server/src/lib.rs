@@ -5,7 +5,7 @@
 //! changes once it has settled.
 //!
 //! Floors, an arrow points down and never up: `http` → `conversations` → `runs` → `ask` → `provider` → `memory`,
-//! `journal` → `holdfast_protocol`. [`app`] assembles them; [`serve`] adds what only a real process
+//! `journal` → `search` → `holdfast_protocol`. [`app`] assembles them; [`serve`] adds what only a real process
 //! has: arguments, sockets, signals, the data folder. The binary is a thin `main` over [`cli`].
 //!
 //! *Architecture invariant:* time, randomness and ids come in as parameters ([`clock`],
@@ -23,5 +23,6 @@ pub mod memory;
 pub mod page;
 pub mod provider;
 pub mod runs;
+pub mod search;
 pub mod serve;
 pub mod signals;

@@ -16,6 +16,7 @@ mod conversations;
 mod crashing;
 mod fields;
 mod following;
+mod keeping;
 mod listing;
 mod looking_up;
 mod order;

@@ -14,10 +14,7 @@ async fn routes_that_are_not_built_yet_are_not_found() {
         ("GET", "/api/v1/nothing".to_owned()),
         ("GET", "/api/v2/session".to_owned()),
         ("GET", "/api/".to_owned()),
-        ("POST", "/api/v1/import".to_owned()),
         ("GET", format!("/api/v1/requests/{id}/nothing?conversation_id={conversation}")),
-        ("GET", format!("/api/v1/conversations/{conversation}/export?format=json")),
-        ("POST", format!("/api/v1/conversations/{conversation}/restore")),
     ] {
         let answer = api.request(method, &target).json(&json!({})).send().await.unwrap();
         assert_problem(&answer, 404, "not_found");

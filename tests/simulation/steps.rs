@@ -8,8 +8,9 @@ use std::sync::{Arc, Mutex};
 use async_trait::async_trait;
 use holdfast::clock::Uptime;
 use holdfast::journal::{
-    Accept, Begin, CancelledUnheard, Changes, ConversationKey, Journal, Key, Listing, NewAsk,
-    Partial, PrincipalId, Record, Result, Start, Turn,
+    Accept, Begin, CancelledUnheard, Changes, ConversationKey, Deletion, Imported, Journal, Key,
+    Listing, Moment, NewAsk, Partial, PrincipalId, Purge, Record, Restore, Result, Start,
+    Transcript, Turn,
 };
 use holdfast::provider::{Call, Generated, Piece, Provider, ProviderError, Usage};
 use holdfast_protocol::{
@@ -135,6 +136,51 @@ impl<J: Journal> Journal for Stepping<J> {
         changes: Changes,
     ) -> Result<Option<ConversationSummary>> {
         self.around(self.inner.change(key, changes)).await
+    }
+
+    async fn system_prompt(&self, key: ConversationKey) -> Result<Option<String>> {
+        self.around(self.inner.system_prompt(key)).await
+    }
+
+    async fn transcript(
+        &self,
+        key: ConversationKey,
+        after: u64,
+        limit: u32,
+    ) -> Result<Option<Transcript>> {
+        self.around(self.inner.transcript(key, after, limit)).await
+    }
+
+    async fn import(
+        &self,
+        principal: PrincipalId,
+        transcripts: Vec<Transcript>,
+    ) -> Result<Imported> {
+        self.around(self.inner.import(principal, transcripts)).await
+    }
+
+    async fn delete(&self, key: ConversationKey, at: Moment) -> Result<bool> {
+        self.around(self.inner.delete(key, at)).await
+    }
+
+    async fn restore(&self, key: ConversationKey) -> Result<Restore> {
+        self.around(self.inner.restore(key)).await
+    }
+
+    async fn deletions(&self) -> Result<Vec<Deletion>> {
+        self.around(self.inner.deletions()).await
+    }
+
+    async fn purge(&self, key: ConversationKey) -> Result<Purge> {
+        self.around(self.inner.purge(key)).await
+    }
+
+    async fn scrub(&self) -> Result<bool> {
+        self.around(self.inner.scrub()).await
+    }
+
+    async fn catch_up(&self) -> Result<bool> {
+        self.around(self.inner.catch_up()).await
     }
 
     async fn close(&self) {

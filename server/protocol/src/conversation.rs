@@ -4,7 +4,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::members::{FromJson, Members, Unreadable, deserialize_from_json};
-use crate::{ConversationId, Outcome, Timestamp};
+use crate::{ConversationId, Outcome, RequestId, Timestamp};
 
 /// The reply of `GET api/v1/conversations/{id}`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -13,6 +13,9 @@ pub struct Conversation {
     pub id: ConversationId,
     /// Its title.
     pub title: String,
+    /// What is put first in what a provider is shown, if it has such a text of its own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub system_prompt: Option<String>,
     /// A page of its turns by `seq`; without `before` the newest.
     pub turns: Vec<Outcome>,
     /// The `before` of the page before this one, or null.
@@ -48,7 +51,18 @@ pub struct ConversationList {
     pub next: Option<String>,
 }
 
-deserialize_from_json!(Conversation, ConversationSummary, ConversationList);
+/// The reply of `POST api/v1/import`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct ImportReport {
+    /// How many turns are new.
+    pub created: u64,
+    /// How many were there already, and say the same.
+    pub unchanged: u64,
+    /// Ids of turns that are used by something else, which was left alone.
+    pub conflicts: Vec<RequestId>,
+}
+
+deserialize_from_json!(Conversation, ConversationSummary, ConversationList, ImportReport);
 
 impl FromJson for Conversation {
     fn from_json(value: &Value) -> Result<Self, Unreadable> {
@@ -56,6 +70,7 @@ impl FromJson for Conversation {
         Ok(Self {
             id: members.parsed("id")?.ok_or(Unreadable)?,
             title: members.string("title")?.ok_or(Unreadable)?,
+            system_prompt: members.string("system_prompt")?,
             turns: members.list("turns")?,
             next: members.number("next")?,
         })
@@ -81,5 +96,18 @@ impl FromJson for ConversationList {
     fn from_json(value: &Value) -> Result<Self, Unreadable> {
         let members = Members::of(value)?;
         Ok(Self { conversations: members.list("conversations")?, next: members.string("next")? })
+    }
+}
+
+impl FromJson for ImportReport {
+    fn from_json(value: &Value) -> Result<Self, Unreadable> {
+        let members = Members::of(value)?;
+        let conflicts = members.list::<String>("conflicts")?;
+        let conflicts = conflicts.iter().map(|id| id.parse().map_err(|_| Unreadable));
+        Ok(Self {
+            created: members.number("created")?.ok_or(Unreadable)?,
+            unchanged: members.number("unchanged")?.ok_or(Unreadable)?,
+            conflicts: conflicts.collect::<Result<_, _>>()?,
+        })
     }
 }

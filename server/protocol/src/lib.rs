@@ -28,7 +28,7 @@ mod words;
 
 pub use ask::{AskBody, AskError, CancelBody, is_language_tag};
 pub use code::Code;
-pub use conversation::{Conversation, ConversationList, ConversationSummary};
+pub use conversation::{Conversation, ConversationList, ConversationSummary, ImportReport};
 pub use ids::{ConversationId, IdError, RequestId};
 pub use members::ObjectWriter;
 pub use outcome::{

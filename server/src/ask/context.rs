@@ -21,16 +21,25 @@ pub struct Context {
     pub items: Vec<ContextItem>,
 }
 
-/// Gathers the context of an ask: the latest settled turns of its conversation that fit.
-pub async fn context(journal: &dyn Journal, asked: &Asked) -> Result<Context> {
+/// Gathers the context of an ask: the system prompt, which is the conversation's own or else the
+/// installation's, and the latest settled turns of its conversation that fit.
+pub async fn context(
+    journal: &dyn Journal,
+    asked: &Asked,
+    installation: Option<&str>,
+) -> Result<Context> {
+    let own = journal.system_prompt(asked.conversation).await?;
+    let prompt = own.as_deref().or(installation).filter(|prompt| !prompt.is_empty());
     let turns = journal.history(asked.conversation, asked.seq, BUDGET).await?;
-    Ok(assemble(asked, &turns, BUDGET))
+    Ok(assemble(asked, prompt, &turns, BUDGET))
 }
 
 /// Puts the turns, which come newest first, in the order of the conversation.
-fn assemble(asked: &Asked, turns: &[Turn], budget: usize) -> Context {
+fn assemble(asked: &Asked, prompt: Option<&str>, turns: &[Turn], budget: usize) -> Context {
     let mut context = Context::default();
-    context.messages.push(message(Role::System, instruction(asked.terms.language.as_deref())));
+    context
+        .messages
+        .push(message(Role::System, instruction(prompt, asked.terms.language.as_deref())));
     for (turn, answer) in fitting(turns, budget).into_iter().rev() {
         context.messages.push(message(Role::User, turn.question.clone()));
         context.messages.push(message(Role::Assistant, answer));
@@ -72,10 +81,12 @@ fn fitting(turns: &[Turn], budget: usize) -> Vec<(&Turn, String)> {
     fitting
 }
 
-fn instruction(language: Option<&str>) -> String {
-    let mut text = "You answer questions. Be correct and brief, and say so where you do not know. \
-                    Write Markdown."
-        .to_owned();
+/// What Holdfast tells a model where nobody tells it anything else.
+const DEFAULT_PROMPT: &str = "You answer questions. Be correct and brief, and say so where you do not \
+                              know. Write Markdown.";
+
+fn instruction(prompt: Option<&str>, language: Option<&str>) -> String {
+    let mut text = prompt.unwrap_or(DEFAULT_PROMPT).to_owned();
     if let Some(language) = language {
         text.push_str(
             " Unless the question asks for another, answer in the language with the tag ",
@@ -130,7 +141,7 @@ mod tests {
     #[test]
     fn turns_stand_in_the_order_of_the_conversation() {
         let turns = [turn(2, Status::Completed, "b?", "B"), turn(1, Status::Completed, "a?", "A")];
-        let context = assemble(&asked("c?", None), &turns, BUDGET);
+        let context = assemble(&asked("c?", None), None, &turns, BUDGET);
         assert_eq!(texts(&context), ["a?", "A", "b?", "B", "c?"]);
         let roles: Vec<_> = context.messages.iter().map(|message| message.role).collect();
         assert_eq!(roles, [System, User, Assistant, User, Assistant, User]);
@@ -141,7 +152,7 @@ mod tests {
     #[test]
     fn a_turn_that_did_not_complete_is_marked_as_cut_off() {
         let turns = [turn(1, Status::Interrupted, "a?", "half an ans")];
-        let context = assemble(&asked("b?", None), &turns, BUDGET);
+        let context = assemble(&asked("b?", None), None, &turns, BUDGET);
         assert_eq!(texts(&context)[1], "half an ans\n\n[The answer was cut off here.]");
     }
 
@@ -153,7 +164,7 @@ mod tests {
             turn(1, Status::Completed, "a?", "A"),
         ];
         // Room for the newest and for 397 bytes of the one before it: 198 whole characters.
-        let context = assemble(&asked("d?", None), &turns, 602 + 2 + 397);
+        let context = assemble(&asked("d?", None), None, &turns, 602 + 2 + 397);
         let texts = texts(&context);
         assert_eq!(texts.len(), 5);
         let cut = texts[1].strip_suffix("\n\n[The answer was cut off here.]").unwrap();
@@ -164,16 +175,49 @@ mod tests {
     #[test]
     fn the_question_is_whole_however_long_it_is() {
         let question = "why ".repeat(10_000);
-        let context =
-            assemble(&asked(&question, None), &[turn(1, Status::Completed, "a?", "A")], BUDGET);
+        let context = assemble(
+            &asked(&question, None),
+            None,
+            &[turn(1, Status::Completed, "a?", "A")],
+            BUDGET,
+        );
         assert_eq!(texts(&context), ["a?", "A", &question]);
+    }
+
+    #[tokio::test]
+    async fn the_conversations_prompt_comes_before_the_installations() {
+        use crate::journal::in_memory::Store;
+        use crate::journal::{Changes, Fingerprint, Identity, Key, NewAsk};
+        let journal = Store::new(&Identity::random()).unwrap().open();
+        let asked = asked("a?", Some("pt-BR"));
+        let ask = NewAsk {
+            key: Key::new(PrincipalId(1), asked.request_id),
+            conversation_id: asked.conversation.id,
+            question: asked.question.clone(),
+            terms: Terms::default(),
+            retry_of: None,
+            fingerprint: Fingerprint::from_bytes([0; 32]),
+            asked_at: holdfast_protocol::Timestamp::default(),
+            start: None,
+        };
+        journal.accept(ask).await.unwrap();
+        let first = async |installation: Option<&str>| {
+            context(&journal, &asked, installation).await.unwrap().messages[0].content.clone()
+        };
+        assert!(first(None).await.starts_with("You answer questions."));
+        assert!(first(Some("Be kind.")).await.starts_with("Be kind. Unless the question"));
+        let prompt = |text: &str| Changes { system_prompt: Some(text.to_owned()), title: None };
+        journal.change(asked.conversation, prompt("Be brief.")).await.unwrap();
+        assert!(first(Some("Be kind.")).await.starts_with("Be brief. Unless"));
+        journal.change(asked.conversation, prompt("")).await.unwrap();
+        assert!(first(Some("Be kind.")).await.starts_with("Be kind."));
     }
 
     #[test]
     fn the_instruction_names_the_language() {
-        let context = assemble(&asked("a?", Some("pt-BR")), &[], BUDGET);
+        let context = assemble(&asked("a?", Some("pt-BR")), None, &[], BUDGET);
         assert!(context.messages[0].content.ends_with("the tag pt-BR."));
-        let context = assemble(&asked("a?", None), &[], BUDGET);
+        let context = assemble(&asked("a?", None), None, &[], BUDGET);
         assert!(context.messages[0].content.ends_with("Markdown."));
     }
 }

@@ -1,29 +1,71 @@
-//! What is done with whole conversations: they are listed, found and renamed.
+//! What is done with whole conversations: they are listed, found, renamed, deleted, and taken
+//! along.
 //!
 //! Here belongs what is about a conversation rather than about one of its asks. Not here: HTTP and SQL;
 //! what becomes of an ask, and a conversation's turns as they stand now, which only
 //! [`runs`](crate::runs) can say.
 //!
-//! *Architecture invariant:* nothing here knows how an ask is run. What has to stop is stopped by asking
-//! the runs to, as any tab would.
+//! *Architecture invariant:* nothing here knows how an ask is run. What has to stop is stopped by the
+//! runs, once they are told that its conversation is deleted.
+
+mod delete;
+mod export;
+mod import;
+mod sweep;
 
 use std::sync::Arc;
 
+use bytes::Bytes;
+use futures_util::Stream;
+use futures_util::stream::try_unfold;
+use holdfast_protocol::limits::SYSTEM_PROMPT_CHARS;
 use holdfast_protocol::{ConversationList, ConversationSummary};
+use serde_json::Value;
+use tokio::sync::{Notify, Semaphore};
 
-use crate::journal::{Changes, ConversationKey, Journal, JournalError, Listing, PrincipalId};
-use crate::runs::Until;
+pub use self::delete::Restored;
+pub use self::export::Format;
+pub(crate) use self::export::disposition;
+pub use self::import::ImportError;
+use crate::clock::Clock;
+use crate::journal::{
+    Changes, ConversationKey, Imported, Journal, JournalError, Listing, Moment, PrincipalId,
+};
+use crate::runs::{Runs, Until};
+
+/// How many turns are read at once of a conversation that is taken along.
+const STRETCH: u32 = 50;
 
 /// The conversations of every principal. Clones are the same.
 #[derive(Clone)]
-pub struct Conversations {
+pub struct Conversations(Arc<Inner>);
+
+struct Inner {
     journal: Arc<dyn Journal>,
+    runs: Runs,
+    clock: Arc<dyn Clock>,
+    /// Something was deleted.
+    deleted: Notify,
+    /// A file may be large: one at a time.
+    importing: Semaphore,
 }
 
 impl Conversations {
-    /// Those of a journal.
-    pub fn new(journal: Arc<dyn Journal>) -> Self {
-        Self { journal }
+    /// Those of a journal. What was deleted stays until [`Conversations::start`].
+    pub fn new(journal: Arc<dyn Journal>, runs: Runs, clock: Arc<dyn Clock>) -> Self {
+        Self(Arc::new(Inner {
+            journal,
+            runs,
+            clock,
+            deleted: Notify::new(),
+            importing: Semaphore::new(1),
+        }))
+    }
+
+    /// Begins, in the background, to take away what was deleted for good, now and from now on.
+    pub fn start(&self) {
+        let conversations = self.clone();
+        self.0.runs.spawn(async move { conversations.sweep().await });
     }
 
     /// A page of the principal's, the newest first.
@@ -33,7 +75,7 @@ impl Conversations {
         listing: Listing,
         until: Until,
     ) -> Result<ConversationList, JournalError> {
-        until.in_time(self.journal.conversations(principal, listing)).await?
+        until.in_time(self.0.journal.conversations(principal, listing)).await?
     }
 
     /// Changes one, if there is such a one.
@@ -43,6 +85,94 @@ impl Conversations {
         changes: Changes,
         until: Until,
     ) -> Result<Option<ConversationSummary>, JournalError> {
-        until.in_time(self.journal.change(key, changes)).await?
+        until.in_time(self.0.journal.change(key, changes)).await?
+    }
+
+    /// Begins to take one along: its title, and the text, piece by piece. Nothing where there is no such
+    /// conversation.
+    pub async fn export(
+        &self,
+        key: ConversationKey,
+        format: Format,
+        until: Until,
+    ) -> Result<
+        Option<(String, impl Stream<Item = Result<Bytes, JournalError>> + use<>)>,
+        JournalError,
+    > {
+        let journal = Arc::clone(&self.0.journal);
+        let first = until.in_time(journal.transcript(key, 0, STRETCH)).await??;
+        let Some(first) = first else { return Ok(None) };
+        let title = first.title.clone();
+        let state = Some((first, true));
+        let pieces = try_unfold(state, move |state| {
+            let journal = Arc::clone(&journal);
+            async move {
+                let Some((stretch, is_first)) = state else { return Ok(None) };
+                let mut text = if is_first { format.head(&stretch) } else { String::new() };
+                for (at, turn) in stretch.turns.iter().enumerate() {
+                    text.push_str(&format.turn(turn, is_first && at == 0));
+                }
+                let last = stretch.turns.last().and_then(|turn| turn.outcome.seq);
+                let is_over = stretch.turns.len() < STRETCH as usize;
+                let next = match last.filter(|_| !is_over) {
+                    // One that is deleted meanwhile ends here.
+                    Some(last) => journal.transcript(key, last, STRETCH).await?,
+                    None => None,
+                };
+                if next.is_none() {
+                    text.push_str(format.tail());
+                }
+                Ok(Some((Bytes::from(text), next.map(|next| (next, false)))))
+            }
+        });
+        Ok(Some((title, pieces)))
+    }
+
+    /// Brings conversations along from a file. It never runs anything.
+    pub async fn import(
+        &self,
+        principal: PrincipalId,
+        file: Value,
+        until: Until,
+    ) -> Result<Result<Imported, ImportError>, JournalError> {
+        let conversations = self.clone();
+        let imported = self.seen_to(async move {
+            let lost = |_| JournalError::Unavailable("the server is going down".to_owned());
+            let _turn = conversations
+                .0
+                .importing
+                .acquire()
+                .await
+                .map_err(|error| JournalError::Broken(error.to_string()))?;
+            let read = tokio::task::spawn_blocking(move || import::read(&file));
+            match read.await.map_err(lost)? {
+                Err(error) => Ok(Err(error)),
+                Ok(transcripts) => {
+                    conversations.0.journal.import(principal, transcripts).await.map(Ok)
+                }
+            }
+        });
+        until.in_time(imported).await?
+    }
+
+    fn now(&self) -> Moment {
+        Moment { wall: self.0.clock.now(), up: self.0.clock.uptime() }
+    }
+}
+
+/// A system prompt as it is kept: trimmed; an empty one stands for none.
+///
+/// # Errors
+/// A sentence, fit to be shown.
+pub fn system_prompt(text: &str) -> Result<String, String> {
+    let trimmed = text.trim();
+    if trimmed.contains('\0') {
+        return Err("The system prompt holds a NUL character, which cannot be kept.".to_owned());
+    }
+    match trimmed.chars().count() {
+        chars if chars > SYSTEM_PROMPT_CHARS => Err(format!(
+            "The system prompt has {chars} characters; at most {SYSTEM_PROMPT_CHARS} fit."
+        )),
+        _ => Ok(trimmed.to_owned()),
     }
 }

@@ -19,6 +19,7 @@ mod frame;
 mod guard;
 mod health;
 mod ids;
+mod import;
 mod language;
 mod problem;
 mod query;
@@ -62,7 +63,8 @@ impl Site {
     /// A site over these runs, without sign-in: for the local owner alone.
     pub fn new(
         runs: Runs,
-        journal: Arc<dyn Journal>,
+        conversations: Conversations,
+        journal: &dyn Journal,
         provider: Arc<dyn Provider>,
         public_url: Option<PublicUrl>,
         offers: watch::Receiver<Vec<String>>,
@@ -71,7 +73,7 @@ impl Site {
             phase: runs.phase(),
             principal: journal.local_principal(),
             owner: journal.local_owner(),
-            conversations: Conversations::new(journal),
+            conversations,
             runs,
             provider,
             public_url,
@@ -91,7 +93,13 @@ pub fn router(site: Site) -> Router {
         .route("/api/v1/requests/{request_id}/events", get(events::follow))
         .route("/api/v1/requests/{request_id}/cancel", post(requests::cancel))
         .route("/api/v1/conversations", get(conversations::list))
-        .route("/api/v1/conversations/{id}", get(conversations::read).patch(conversations::change))
+        .route(
+            "/api/v1/conversations/{id}",
+            get(conversations::read).patch(conversations::change).delete(conversations::delete),
+        )
+        .route("/api/v1/conversations/{id}/restore", post(conversations::restore))
+        .route("/api/v1/conversations/{id}/export", get(conversations::export))
+        .route("/api/v1/import", post(import::import))
         .route("/api/v1/session", get(session::read))
         .fallback(fallback::page)
         .method_not_allowed_fallback(fallback::other_method)

@@ -67,6 +67,12 @@ impl From<Refusal> for Fault {
                 fault.problem = fault.problem.naming(first);
                 fault
             }
+            Refusal::ConversationDeleted => {
+                Self::new(Code::ConversationDeleted, "The conversation was deleted.")
+            }
+            Refusal::RequestDeleted => {
+                Self::new(Code::RequestDeleted, "The question was deleted, with its conversation.")
+            }
             Refusal::UnknownModel => Self::new(
                 Code::InvalidField,
                 "`model`: there is no such model here; the session lists those there are.",

@@ -1,11 +1,13 @@
-//! The query of a request: ids and numbers, which need no decoding and get none.
+//! The query of a request: ids and numbers, which need no decoding and get none; and a text.
 
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
 use holdfast_protocol::{Code, ConversationId};
 
 use super::problem::{Fault, Result};
+use crate::conversations::Format;
 use crate::journal::Cursor;
+use crate::search;
 
 /// The raw query.
 pub(super) struct Query(String);
@@ -51,6 +53,28 @@ impl Query {
         let Some(value) = self.value("before")? else { return Ok(None) };
         let detail = "`before` must be what `next` gave.";
         value.parse().map(Some).map_err(|_| Fault::new(Code::InvalidField, detail))
+    }
+
+    /// What is looked for, if anything is: a form's encoding, in which a plus is a space. What is no
+    /// UTF-8 in it is looked for as what cannot be found.
+    pub(super) fn search(&self) -> Result<Option<search::Query>> {
+        let Some(value) = self.value("q")? else { return Ok(None) };
+        let pair = format!("q={value}");
+        let text = form_urlencoded::parse(pair.as_bytes()).next().map(|(_, text)| text);
+        let text = text.unwrap_or_default();
+        Ok((!text.trim().is_empty()).then(|| search::Query::parse(&text)))
+    }
+
+    /// How a conversation is to be written.
+    pub(super) fn format(&self) -> Result<Format> {
+        match self.value("format")? {
+            None | Some("json") => Ok(Format::Json),
+            Some("markdown") => Ok(Format::Markdown),
+            Some(_) => {
+                let detail = "`format` must be `json` or `markdown`.";
+                Err(Fault::new(Code::InvalidField, detail))
+            }
+        }
     }
 
     /// The length of a page.

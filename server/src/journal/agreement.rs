@@ -12,6 +12,7 @@ use super::in_memory::Store;
 use super::sqlite::{Drive, Options, SqliteJournal};
 use super::suite::{self, request_id};
 use super::*;
+use crate::search::Query;
 
 /// Few ids and fewer conversations, so that calls meet.
 const IDS: u128 = 6;
@@ -26,6 +27,9 @@ enum Call {
     Settle { id: u128, status: Status, text: Option<String> },
     Requeue { id: u128 },
     Rename { conversation: u128, title: String },
+    Delete { conversation: u128 },
+    Restore { conversation: u128 },
+    Purge { conversation: u128 },
     Reopen,
 }
 
@@ -65,6 +69,9 @@ fn call() -> impl Strategy<Value = Call> {
         1 => (1..=IDS).prop_map(|id| Call::Requeue { id }),
         1 => (1..=CONVERSATIONS, "[a-c]{1,3}")
             .prop_map(|(conversation, title)| Call::Rename { conversation, title }),
+        1 => (1..=CONVERSATIONS).prop_map(|conversation| Call::Delete { conversation }),
+        1 => (1..=CONVERSATIONS).prop_map(|conversation| Call::Restore { conversation }),
+        1 => (1..=CONVERSATIONS).prop_map(|conversation| Call::Purge { conversation }),
         1 => Just(Call::Reopen),
     ]
 }
@@ -120,8 +127,19 @@ async fn make(journal: &dyn Journal, call: &Call) -> String {
         }
         Call::Requeue { id } => said(journal.requeue(key(id)).await),
         Call::Rename { conversation, title } => {
-            let changes = Changes { title: Some(Title::parse(&title).unwrap()) };
+            let changes =
+                Changes { title: Some(Title::parse(&title).unwrap()), ..Changes::default() };
             said(journal.change(suite::conversation(journal, conversation), changes).await)
+        }
+        Call::Delete { conversation } => {
+            let key = suite::conversation(journal, conversation);
+            said(journal.delete(key, Moment::default()).await)
+        }
+        Call::Restore { conversation } => {
+            said(journal.restore(suite::conversation(journal, conversation)).await)
+        }
+        Call::Purge { conversation } => {
+            said(journal.purge(suite::conversation(journal, conversation)).await)
         }
         Call::Reopen => String::new(),
     }
@@ -139,9 +157,15 @@ async fn looked_up(journal: &dyn Journal) -> Vec<String> {
         overdue.sort_by_key(|record| record.outcome.request_id);
         all.push(format!("{overdue:?}"));
     }
+    all.push(said(journal.deletions().await));
+    for query in ["question", "1", "é", "ab", "question ab", "a"] {
+        let matching = Some(Query::parse(query));
+        let listing = Listing { matching, before: None, limit: 9 };
+        all.push(said(journal.conversations(journal.local_principal(), listing).await));
+    }
     let mut before = None;
     loop {
-        let listing = Listing { before, limit: 1 };
+        let listing = Listing { matching: None, before, limit: 1 };
         let page = journal.conversations(journal.local_principal(), listing).await.unwrap();
         before = page.next.as_ref().map(|next| next.parse().unwrap());
         all.push(format!("{page:?}"));

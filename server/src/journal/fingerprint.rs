@@ -38,9 +38,25 @@ impl Fingerprint {
         Self(bytes)
     }
 
+    /// The fingerprint that is written like this: 64 lower-case digits of base 16.
+    pub fn from_hex(text: &str) -> Option<Self> {
+        let mut bytes = [0; 32];
+        for (at, byte) in bytes.iter_mut().enumerate() {
+            *byte = u8::from_str_radix(text.get(2 * at..2 * at + 2)?, 16).ok()?;
+        }
+        let read = Self(bytes);
+        (read.to_string() == text).then_some(read)
+    }
+
     /// Its bytes, for a store.
     pub const fn as_bytes(&self) -> &[u8; 32] {
         &self.0
+    }
+}
+
+impl fmt::Display for Fingerprint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(self, f)
     }
 }
 

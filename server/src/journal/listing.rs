@@ -6,9 +6,13 @@ use std::str::FromStr;
 use holdfast_protocol::{ConversationId, ConversationSummary, Timestamp, Title};
 use uuid::Uuid;
 
+use crate::search::Query;
+
 /// A page of a principal's conversations, the newest first.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Listing {
+    /// Only those in one of whose turns all of this is found.
+    pub matching: Option<Query>,
     /// Only what comes after this place.
     pub before: Option<Cursor>,
     /// At most so many.
@@ -62,6 +66,8 @@ impl FromStr for Cursor {
 pub struct Changes {
     /// Its title.
     pub title: Option<Title>,
+    /// What is put first in what a provider is shown; an empty one removes it.
+    pub system_prompt: Option<String>,
 }
 
 #[cfg(test)]

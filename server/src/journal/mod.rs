@@ -20,6 +20,7 @@
 
 #[cfg(test)]
 mod agreement;
+mod deletion;
 mod error;
 mod fingerprint;
 mod identity;
@@ -30,12 +31,14 @@ pub mod sqlite;
 #[cfg(test)]
 mod suite;
 mod title;
+mod transcript;
 
 use async_trait::async_trait;
 use holdfast_protocol::{
     Conversation, ConversationId, ConversationList, ConversationSummary, Outcome, Owner, RequestId,
 };
 
+pub use deletion::{Deletion, Moment, Purge, Restore, UNDO};
 pub use error::JournalError;
 pub use fingerprint::Fingerprint;
 pub use identity::Identity;
@@ -45,6 +48,7 @@ pub use record::{
     PrincipalId, Record, Start, Terms, Turn,
 };
 pub use title::title_of;
+pub use transcript::{Imported, Transcript, TranscriptTurn};
 
 use crate::clock::Uptime;
 
@@ -127,6 +131,46 @@ pub trait Journal: Send + Sync + 'static {
         conversation: ConversationKey,
         changes: Changes,
     ) -> Result<Option<ConversationSummary>>;
+
+    /// What was given to be put first in what a provider is shown, if anything was.
+    async fn system_prompt(&self, conversation: ConversationKey) -> Result<Option<String>>;
+
+    /// A stretch of a conversation, from the oldest turn on: at most `limit` turns whose `seq` is above
+    /// `after`. Those under way are told of as journalled last.
+    async fn transcript(
+        &self,
+        conversation: ConversationKey,
+        after: u64,
+        limit: u32,
+    ) -> Result<Option<Transcript>>;
+
+    /// Adds those settled turns that are not there yet, all of them or none; what is there is left as it
+    /// is. A turn may repeat one that is there or comes before it.
+    async fn import(
+        &self,
+        principal: PrincipalId,
+        transcripts: Vec<Transcript>,
+    ) -> Result<Imported>;
+
+    /// Hides a conversation: from now on it is in no list, no page and no history, and no ask is
+    /// accepted into it. Whether there is such a one. To repeat it changes nothing.
+    async fn delete(&self, conversation: ConversationKey, at: Moment) -> Result<bool>;
+
+    /// Shows a deleted conversation again, if what it held is there still.
+    async fn restore(&self, conversation: ConversationKey) -> Result<Restore>;
+
+    /// Every conversation of every principal that is deleted, the earliest first.
+    async fn deletions(&self) -> Result<Vec<Deletion>>;
+
+    /// Takes away what a deleted conversation held, save that its ids were used.
+    async fn purge(&self, conversation: ConversationKey) -> Result<Purge>;
+
+    /// Takes away what is left of what was purged where the store lies: copies that no read ever
+    /// finds. Whether nothing is left; else it has to be tried again.
+    async fn scrub(&self) -> Result<bool>;
+
+    /// Makes findable some of what an older version has kept. Whether there may be more.
+    async fn catch_up(&self) -> Result<bool>;
 
     /// Ends the journal: what was handed in is committed, everything later fails.
     async fn close(&self);

@@ -2,7 +2,7 @@
 
 use holdfast_protocol::{ConversationId, Outcome, RequestId, Status, Timestamp};
 
-use super::Fingerprint;
+use super::{Fingerprint, TranscriptTurn};
 use crate::clock::Uptime;
 
 /// A principal, by the store's own number. Never leaves the process.
@@ -144,6 +144,12 @@ impl Record {
         ConversationKey { principal: self.principal, id: self.outcome.conversation_id }
     }
 
+    /// What is taken along of it, if it has arrived.
+    pub fn into_turn(self) -> Option<TranscriptTurn> {
+        let fingerprint = self.fingerprint?;
+        Some(TranscriptTurn { outcome: self.outcome, terms: self.terms, fingerprint })
+    }
+
     /// Whether it was cancelled before it arrived and has not arrived since.
     pub const fn lacks_question(&self) -> bool {
         self.fingerprint.is_none()
@@ -159,6 +165,8 @@ pub enum Accept {
     Known(Record),
     /// `retry_of` names no own, settled ask of the same conversation.
     InvalidRetryOf,
+    /// Its conversation was deleted.
+    Deleted,
     /// `retry_of` names an ask that this one repeats already.
     AlreadyRetried(RequestId),
 }

@@ -4,8 +4,10 @@
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
+mod deleting;
 mod edges;
 mod listing;
+mod searching;
 mod side_by_side;
 mod taking_over;
 
@@ -77,6 +79,15 @@ pub(super) async fn every_case<S: Store>(fresh: impl Fn() -> S) {
         listing::pages_of_the_list_hold_still,
         listing::a_title_is_changed_and_stays,
         listing::nobody_elses_conversations_are_listed_or_changed,
+        searching::questions_and_answers_are_found_in_any_script,
+        searching::all_words_must_be_in_one_turn,
+        searching::what_is_under_way_is_found_by_its_question,
+        searching::what_was_cancelled_before_it_arrived_is_found_once_it_has,
+        searching::many_finds_come_in_pages,
+        deleting::a_deleted_conversation_is_hidden_until_it_is_restored,
+        deleting::of_a_purged_conversation_only_the_ids_are_left,
+        deleting::nobody_elses_conversation_is_deleted,
+        deleting::a_system_prompt_is_kept_until_it_is_removed,
         side_by_side::one_id_is_accepted_once_by_however_many,
         side_by_side::every_ask_of_a_conversation_gets_a_place_of_its_own,
         side_by_side::an_ask_has_one_successor_whoever_comes_first,

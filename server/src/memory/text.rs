@@ -5,9 +5,9 @@ use std::collections::HashSet;
 use std::sync::LazyLock;
 
 use rust_stemmers::{Algorithm, Stemmer};
-use unicode_normalization::UnicodeNormalization;
-use unicode_normalization::char::is_combining_mark;
 use unicode_segmentation::UnicodeSegmentation;
+
+use crate::search::fold;
 
 /// The longest word that is looked at, in characters. A longer one is no word.
 const WORD_CHARS: usize = 64;
@@ -59,17 +59,6 @@ pub(crate) fn words(text: &str) -> Vec<Word> {
         }
     }
     words
-}
-
-/// Lower case without accents: `Überträgt` and `ubertragt` are one word to the search.
-fn fold(raw: &str) -> String {
-    raw.nfkd()
-        .filter(|c| !is_combining_mark(*c))
-        .flat_map(char::to_lowercase)
-        .flat_map(|c| {
-            if c == 'ß' { ['s', 's'].into_iter().take(2) } else { [c, c].into_iter().take(1) }
-        })
-        .collect()
 }
 
 /// English contractions lose their ending or their apostrophe (`it's` → `it`, `don't` → `dont`),

@@ -9,7 +9,7 @@ use holdfast_protocol::{RequestId, State};
 use super::classify::{Verdict, verdict};
 use super::end::End;
 use super::line::Place;
-use super::live::Live;
+use super::live::{Live, Stop};
 use super::slots::Slot;
 use super::{Cancellation, Phase, Refusal, Runs, Submission};
 use crate::journal::{
@@ -70,6 +70,10 @@ impl Runs {
             live.stand(place.position());
         }
         live.know(record.outcome.clone(), record.fingerprint, record.submissions);
+        // It may have been deleted while it was being admitted.
+        if self.is_deleted(record.conversation()) {
+            live.stop(Stop::Cancel);
+        }
         place
     }
 
@@ -128,6 +132,7 @@ impl Runs {
             }
             (Ok(Accept::New(record)), _) => Ok((record, Standing::Waiting)),
             (Ok(Accept::Known(record)), _) => self.taken_up(record).await,
+            (Ok(Accept::Deleted), _) => Err(Refusal::ConversationDeleted),
             (Ok(Accept::InvalidRetryOf), _) => Err(Refusal::InvalidRetryOf),
             (Ok(Accept::AlreadyRetried(first)), _) => Err(Refusal::AlreadyRetried(first)),
             // Cancelled before it arrived, and settled: that its question could not be added

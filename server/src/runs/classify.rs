@@ -84,9 +84,10 @@ impl Runs {
     /// Puts every unsettled ask right; returns those that wait for their turn.
     async fn classify(&self) -> Result<Vec<Record>> {
         let now = self.0.clock.now();
+        self.learn_deletions().await?;
         let unsettled = self.0.journal.unsettled().await?;
         let judged: Vec<_> =
-            unsettled.into_iter().map(|record| (verdict(&record, now), record)).collect();
+            unsettled.into_iter().map(|record| (self.verdict(&record, now), record)).collect();
         let ends = judged.iter().filter(|(verdict, _)| matches!(verdict, Verdict::Settle(_)));
         let ends = ends.count();
         // Side by side, so that they share their commits.
@@ -98,6 +99,16 @@ impl Runs {
             tracing::warn!(asks = ends, "settled asks that the last stop of the server cut off");
         }
         self.0.journal.unsettled().await
+    }
+
+    /// The same, where nothing is run of a deleted conversation.
+    fn verdict(&self, record: &Record, now: Timestamp) -> Verdict {
+        match verdict(record, now) {
+            Verdict::Keep | Verdict::Requeue if self.is_deleted(record.conversation()) => {
+                Verdict::Settle(Box::new(End::cancelled_in_line()))
+            }
+            verdict => verdict,
+        }
     }
 
     pub(super) async fn put_right(&self, record: &Record, verdict: Verdict) -> Result<()> {

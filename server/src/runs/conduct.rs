@@ -132,9 +132,10 @@ impl Runs {
     /// for as long as a model server that does not begin would be waited for.
     async fn context(&self, asked: &Asked) -> Option<Context> {
         let given_up = Instant::now() + self.0.settings.limits.first_byte;
+        let prompt = self.0.settings.system_prompt.as_deref();
         let mut has_said = false;
         loop {
-            match ask::context(&*self.0.journal, asked).await {
+            match ask::context(&*self.0.journal, asked, prompt).await {
                 Ok(context) => return Some(context),
                 Err(error) if !std::mem::replace(&mut has_said, true) => {
                     tracing::warn!(%error, "the context of an ask cannot be read");

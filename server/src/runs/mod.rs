@@ -16,6 +16,7 @@ mod admit;
 mod classify;
 mod conduct;
 mod deadlines;
+mod deleted;
 mod drain;
 mod end;
 mod following;
@@ -42,6 +43,7 @@ pub use deadlines::Limits;
 pub use following::{Follower, Following};
 pub use submission::{Cancellation, Submission};
 
+use self::deleted::Deleted;
 use self::live::{Live, Stop};
 use self::registry::{Claim, Registry};
 use self::settled::Settled;
@@ -63,17 +65,19 @@ pub struct Until {
 }
 
 /// How runs behave.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Settings {
     /// How many conversations run side by side.
     pub side_by_side: usize,
     /// How long a provider may take.
     pub limits: Limits,
+    /// What is put first in what a provider is shown, unless a conversation has its own.
+    pub system_prompt: Option<String>,
 }
 
 impl Default for Settings {
     fn default() -> Self {
-        Self { side_by_side: 8, limits: Limits::default() }
+        Self { side_by_side: 8, limits: Limits::default(), system_prompt: None }
     }
 }
 
@@ -118,6 +122,12 @@ pub enum Refusal {
     /// `retry_of` names an ask that this one repeats already.
     #[error("already asked again by {0}")]
     AlreadyRetried(holdfast_protocol::RequestId),
+    /// It is an ask into a conversation that was deleted.
+    #[error("the conversation was deleted")]
+    ConversationDeleted,
+    /// The ask was deleted, with its conversation.
+    #[error("the ask was deleted")]
+    RequestDeleted,
     /// The ask names a model that there is not.
     #[error("there is no such model")]
     UnknownModel,
@@ -153,6 +163,7 @@ struct Inner {
     settings: Settings,
     registry: Registry,
     settled: Settled,
+    deleted: Deleted,
     slots: Slots,
     phase: watch::Sender<Phase>,
     tasks: Mutex<JoinSet<()>>,
@@ -175,6 +186,7 @@ impl Runs {
             settings,
             registry: Registry::default(),
             settled: Settled::default(),
+            deleted: Deleted::default(),
             phase,
             tasks: Mutex::default(),
         }))
@@ -204,6 +216,9 @@ impl Runs {
     /// Takes an ask, or attaches to it where its id is known. It is durable.
     async fn attach(&self, submission: Submission, until: Until) -> Result<Arc<Live>, Refusal> {
         let key = submission.key;
+        if self.is_deleted(ConversationKey::new(key.principal, submission.conversation_id)) {
+            return Err(Refusal::ConversationDeleted);
+        }
         loop {
             let (live, is_mine) = match self.0.registry.claim(key) {
                 Claim::Mine(live) => {
@@ -241,6 +256,7 @@ impl Runs {
         conversation_id: ConversationId,
         until: Until,
     ) -> Result<Found, Refusal> {
+        self.check_kept(key, conversation_id)?;
         if let Some(json) = self.0.settled.get(key, conversation_id) {
             return Ok(Found::Settled(json));
         }
@@ -287,6 +303,7 @@ impl Runs {
         conversation_id: ConversationId,
         until: Until,
     ) -> Result<Met, Refusal> {
+        self.check_kept(key, conversation_id)?;
         let unknown = Outcome::unknown(key.request_id, conversation_id);
         loop {
             let live = self.0.registry.get(key).filter(|live| live.is_admitted());
@@ -331,6 +348,7 @@ impl Runs {
         until: Until,
     ) -> Result<Outcome, Refusal> {
         let key = cancellation.key;
+        self.check_kept(key, cancellation.conversation_id)?;
         loop {
             let (live, is_mine) = match self.0.registry.claim(key) {
                 Claim::Mine(live) => {
@@ -386,7 +404,7 @@ impl Runs {
     }
 
     /// Runs a task that belongs to the server.
-    fn spawn(&self, task: impl Future<Output = ()> + Send + 'static) {
+    pub(crate) fn spawn(&self, task: impl Future<Output = ()> + Send + 'static) {
         let mut tasks = self.0.tasks.lock().unwrap_or_else(PoisonError::into_inner);
         while tasks.try_join_next().is_some() {}
         tasks.spawn(task);

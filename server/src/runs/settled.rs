@@ -4,8 +4,9 @@
 //! journal. There are two exceptions, and neither is ever served from here:
 //!
 //! *Architecture invariant:* only outcomes that have their question and no successor are kept, and
-//! whatever gives one a successor forgets it before it says so ([`Settled::forget`]). What will delete
-//! outcomes has to do the same, and so has a second process, should one ever share the store.
+//! whatever gives one a successor, or deletes it, forgets it before it says so ([`Settled::forget`],
+//! [`Settled::forget_all_of`]). A second process would have to do the same, should one ever share the
+//! store.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -14,7 +15,7 @@ use holdfast_protocol::{ConversationId, Outcome};
 use quick_cache::Weighter;
 use quick_cache::sync::Cache;
 
-use crate::journal::Key;
+use crate::journal::{ConversationKey, Key};
 
 /// How much memory may be kept, in bytes.
 const KEPT: u64 = 32 * 1024 * 1024;
@@ -89,6 +90,14 @@ impl Settled {
         Some(json)
     }
 
+    /// The same for every ask of a conversation: it was deleted.
+    pub(super) fn forget_all_of(&self, conversation: ConversationKey) {
+        self.forgotten.fetch_add(1, Ordering::SeqCst);
+        self.kept.retain(|key, kept| {
+            (key.principal, kept.conversation_id) != (conversation.principal, conversation.id)
+        });
+    }
+
     /// Must be called once the journal may have another outcome of this ask, and before anybody is
     /// told so.
     pub(super) fn forget(&self, key: Key) {
@@ -158,6 +167,20 @@ mod tests {
         assert!(!is_kept(&settled, &outcome));
         settled.keep(key(&outcome), &outcome, settled.now());
         assert!(is_kept(&settled, &outcome));
+    }
+
+    #[test]
+    fn a_deleted_conversation_is_forgotten_and_no_other() {
+        let (settled, gone, stays) = (Settled::default(), outcome(1), outcome(2));
+        let read = settled.now();
+        settled.keep(key(&gone), &gone, read);
+        settled.keep(key(&stays), &stays, read);
+        let somebody_else = ConversationKey::new(PrincipalId(2), stays.conversation_id);
+        settled.forget_all_of(somebody_else);
+        settled.forget_all_of(ConversationKey::new(PrincipalId(1), gone.conversation_id));
+        assert!(!is_kept(&settled, &gone) && is_kept(&settled, &stays));
+        settled.keep(key(&gone), &gone, read);
+        assert!(!is_kept(&settled, &gone), "not by an older reading either");
     }
 
     #[test]

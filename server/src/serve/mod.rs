@@ -85,7 +85,11 @@ async fn serve(config: Config) -> Result<ExitCode, String> {
         journal: Arc::clone(&journal) as _,
         provider,
         clock: Arc::new(SystemClock),
-        settings: Settings { limits: config.limits, ..Settings::default() },
+        settings: Settings {
+            limits: config.limits,
+            system_prompt: config.system_prompt.clone(),
+            ..Settings::default()
+        },
         public_url: config.public_url.clone(),
         offers,
     });

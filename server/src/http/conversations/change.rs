@@ -12,7 +12,8 @@ use super::super::body::Json;
 use super::super::ids::ConversationIdInPath;
 use super::super::problem::{Fault, Result};
 use super::super::wait::Begun;
-use super::not_found;
+use super::missing;
+use crate::conversations::system_prompt;
 use crate::journal::{Changes, ConversationKey};
 
 pub(in crate::http) async fn change(
@@ -25,7 +26,7 @@ pub(in crate::http) async fn change(
     let key = ConversationKey::new(caller.principal, id);
     let until = begun.until(Duration::ZERO);
     let changed = site.0.conversations.change(key, changes(&value)?, until).await?;
-    changed.map(axum::Json).ok_or_else(not_found)
+    changed.map(axum::Json).ok_or_else(|| missing(&site, key))
 }
 
 /// What the body changes: at least something.
@@ -34,11 +35,19 @@ fn changes(body: &Value) -> Result<Changes> {
     let Some(fields) = body.as_object() else {
         return Err(Fault::new(Code::InvalidJson, "The body must be a JSON object."));
     };
-    let title = match fields.get("title") {
-        None | Some(Value::Null) => return Err(invalid("`title`: is missing.".to_owned())),
-        Some(Value::String(text)) => Title::parse(text),
-        Some(_) => return Err(invalid("`title`: must be a string.".to_owned())),
+    let text = |name: &str| match fields.get(name) {
+        None | Some(Value::Null) => Ok(None),
+        Some(Value::String(text)) => Ok(Some(text.as_str())),
+        Some(_) => Err(invalid(format!("`{name}`: must be a string."))),
     };
+    let title = text("title")?.map(Title::parse).transpose();
     let title = title.map_err(|error| invalid(format!("`title`: {error}")))?;
-    Ok(Changes { title: Some(title) })
+    let system_prompt = text("system_prompt")?.map(system_prompt).transpose();
+    let system_prompt =
+        system_prompt.map_err(|error| invalid(format!("`system_prompt`: {error}")))?;
+    if title.is_none() && system_prompt.is_none() {
+        let detail = "Nothing is to be changed: `title` and `system_prompt` are missing.";
+        return Err(invalid(detail.to_owned()));
+    }
+    Ok(Changes { title, system_prompt })
 }

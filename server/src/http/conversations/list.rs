@@ -21,7 +21,7 @@ pub(in crate::http) async fn list(
     begun: Begun,
 ) -> Result<Json<ConversationList>> {
     let limit = query.limit(PAGE_CONVERSATIONS, PAGE_CONVERSATIONS_MOST)?;
-    let listing = Listing { before: query.cursor()?, limit };
+    let listing = Listing { matching: query.search()?, before: query.cursor()?, limit };
     let until = begun.until(Duration::ZERO);
     Ok(Json(site.0.conversations.list(caller.principal, listing, until).await?))
 }

@@ -13,7 +13,7 @@ use super::super::ids::ConversationIdInPath;
 use super::super::problem::Result;
 use super::super::query::Query;
 use super::super::wait::Begun;
-use super::not_found;
+use super::missing;
 use crate::journal::ConversationKey;
 
 pub(in crate::http) async fn read(
@@ -27,5 +27,5 @@ pub(in crate::http) async fn read(
     let key = ConversationKey::new(caller.principal, id);
     let conversation =
         site.0.runs.conversation(key, before, limit, begun.until(Duration::ZERO)).await?;
-    conversation.map(Json).ok_or_else(not_found)
+    conversation.map(Json).ok_or_else(|| missing(&site, key))
 }

@@ -3,15 +3,18 @@
 use std::collections::BTreeMap;
 
 use holdfast_protocol::{
-    Answer, Conversation, ConversationId, ConversationList, ConversationSummary, Outcome,
+    Answer, Conversation, ConversationId, ConversationList, ConversationSummary, Outcome, Receipt,
     RequestId, State, Status, Timestamp,
 };
 
 use crate::clock::Uptime;
 use crate::journal::{
-    Accept, Begin, CancelledUnheard, Changes, ConversationKey, Cursor, JournalError, Key, Listing,
-    Mark, NewAsk, Partial, PrincipalId, Record, Result, Start, Terms, Turn, title_of,
+    Accept, Begin, CancelledUnheard, Changes, ConversationKey, Cursor, Deletion, Imported,
+    JournalError, Key, Listing, Mark, Moment, NewAsk, Partial, PrincipalId, Purge, Record, Restore,
+    Result, Start, Terms, Transcript, TranscriptTurn, Turn, title_of,
 };
+
+use crate::search::Query;
 
 /// The one principal there is.
 pub(super) const LOCAL: PrincipalId = PrincipalId(1);
@@ -21,6 +24,8 @@ pub(super) const LOCAL: PrincipalId = PrincipalId(1);
 pub(super) struct Archive {
     asks: BTreeMap<(PrincipalId, RequestId), Ask>,
     conversations: BTreeMap<(PrincipalId, ConversationId), Line>,
+    /// Those that somebody has deleted, and when.
+    deleted: BTreeMap<(PrincipalId, ConversationId), Moment>,
     /// How many asks there have been.
     arrivals: u64,
 }
@@ -43,6 +48,7 @@ type Pieces = BTreeMap<u64, String>;
 #[derive(Debug)]
 struct Line {
     title: String,
+    system_prompt: Option<String>,
     created_at: Timestamp,
     updated_at: Timestamp,
     /// The last place that was taken.
@@ -55,6 +61,9 @@ impl Archive {
     }
 
     pub(super) fn accept(&mut self, ask: NewAsk) -> Result<Accept> {
+        if self.deleted.contains_key(&(ask.key.principal, ask.conversation_id)) {
+            return Ok(Accept::Deleted);
+        }
         if let Some(known) = self.find(ask.key) {
             if known.lacks_question() && known.outcome.conversation_id == ask.conversation_id {
                 self.arrive(ask)?;
@@ -159,24 +168,14 @@ impl Archive {
         if principal != LOCAL {
             return Err(JournalError::Broken("there is no such principal".to_owned()));
         }
-        let mut bare =
-            Outcome::bare(outcome.request_id, outcome.conversation_id, Status::Pending, None);
-        bare.asked_at = outcome.asked_at;
-        self.keep(Record {
-            principal,
-            outcome: bare,
-            mark: Mark::Settled,
-            fingerprint: None,
-            terms: Terms { remember: true, ..Terms::default() },
-            submissions: 0,
-            starts: 0,
-            provider: None,
-            deadlines: None,
-        });
+        let asked_at = outcome.asked_at.unwrap_or_default();
+        self.keep(unheard(key, outcome.conversation_id, asked_at));
         if let Some(kept) = self.ask(key) {
             kept.end(outcome);
         }
-        if let Some(ask) = ask {
+        if let Some(ask) = ask
+            && !self.deleted.contains_key(&(principal, ask.conversation_id))
+        {
             self.arrive(ask)?;
         }
         self.known(key)
@@ -235,26 +234,49 @@ impl Archive {
         before: Option<u64>,
         limit: u32,
     ) -> Option<Conversation> {
-        let line = self.conversations.get(&(conversation.principal, conversation.id))?;
+        let id = (conversation.principal, conversation.id);
+        let line = self.conversations.get(&id).filter(|_| !self.deleted.contains_key(&id))?;
         let mut turns = self.turns(conversation, before.unwrap_or(u64::MAX));
         let mut page: Vec<_> =
             turns.by_ref().take(limit as usize).map(|record| record.outcome).collect();
         let has_more = turns.next().is_some();
         page.reverse();
         let next = page.first().filter(|_| has_more).and_then(|turn| turn.seq);
-        Some(Conversation { id: conversation.id, title: line.title.clone(), turns: page, next })
+        let (title, system_prompt) = (line.title.clone(), line.system_prompt.clone());
+        Some(Conversation { id: conversation.id, title, system_prompt, turns: page, next })
     }
 
     pub(super) fn list(&self, principal: PrincipalId, listing: &Listing) -> ConversationList {
-        let own = self.conversations.iter().filter(|((owner, _), _)| *owner == principal);
+        let own = self
+            .conversations
+            .iter()
+            .filter(|(id, _)| id.0 == principal && !self.deleted.contains_key(id));
         let mut all: Vec<_> =
             own.map(|((_, id), line)| self.summary(principal, *id, line)).collect();
         all.sort_by_key(|summary| std::cmp::Reverse(Cursor::after(summary)));
         all.retain(|summary| listing.before.is_none_or(|before| Cursor::after(summary) < before));
+        if let Some(query) = &listing.matching {
+            all.retain_mut(|summary| {
+                summary.excerpt = self.excerpt(ConversationKey::new(principal, summary.id), query);
+                summary.excerpt.is_some()
+            });
+        }
         let has_more = all.len() > listing.limit as usize;
         all.truncate(listing.limit as usize);
         let next = all.last().filter(|_| has_more).map(|last| Cursor::after(last).to_string());
         ConversationList { conversations: all, next }
+    }
+
+    /// The text around what is found, in the latest turn that holds it. What is under way is found by
+    /// its question alone.
+    fn excerpt(&self, conversation: ConversationKey, query: &Query) -> Option<String> {
+        self.turns(conversation, u64::MAX).find_map(|record| {
+            let is_settled = record.mark == Mark::Settled;
+            let answer = if is_settled { record.outcome.text() } else { "" };
+            let question = record.outcome.question.as_deref()?;
+            let is_found = query.finds(question, answer);
+            is_found.then(|| query.excerpt(question, answer)).flatten()
+        })
     }
 
     pub(super) fn change(
@@ -263,12 +285,166 @@ impl Archive {
         changes: Changes,
     ) -> Option<ConversationSummary> {
         let id = (conversation.principal, conversation.id);
+        if self.deleted.contains_key(&id) {
+            return None;
+        }
         let line = self.conversations.get_mut(&id)?;
         if let Some(title) = changes.title {
             line.title = title.into_string();
         }
+        if let Some(prompt) = changes.system_prompt {
+            line.system_prompt = Some(prompt).filter(|prompt| !prompt.is_empty());
+        }
         let line = self.conversations.get(&id)?;
         Some(self.summary(conversation.principal, conversation.id, line))
+    }
+
+    pub(super) fn system_prompt(&self, conversation: ConversationKey) -> Option<String> {
+        let line = self.conversations.get(&(conversation.principal, conversation.id))?;
+        line.system_prompt.clone()
+    }
+
+    pub(super) fn transcript(
+        &self,
+        conversation: ConversationKey,
+        after: u64,
+        limit: u32,
+    ) -> Option<Transcript> {
+        let id = (conversation.principal, conversation.id);
+        let line = self.conversations.get(&id).filter(|_| !self.deleted.contains_key(&id))?;
+        let mut records: Vec<_> = self.turns(conversation, u64::MAX).collect();
+        records.reverse();
+        records.retain(|record| record.outcome.seq.is_some_and(|seq| seq > after));
+        records.truncate(limit as usize);
+        Some(Transcript {
+            id: conversation.id,
+            title: line.title.clone(),
+            system_prompt: line.system_prompt.clone(),
+            created_at: line.created_at,
+            updated_at: line.updated_at,
+            turns: records.into_iter().filter_map(Record::into_turn).collect(),
+        })
+    }
+
+    pub(super) fn import(
+        &mut self,
+        principal: PrincipalId,
+        transcripts: Vec<Transcript>,
+    ) -> Result<Imported> {
+        let mut imported = Imported::default();
+        if principal != LOCAL && !transcripts.is_empty() {
+            return Err(JournalError::Broken("there is no such principal".to_owned()));
+        }
+        for mut transcript in transcripts {
+            let conversation = ConversationKey::new(principal, transcript.id);
+            let is_deleted = self.deleted.contains_key(&(principal, transcript.id));
+            for turn in std::mem::take(&mut transcript.turns) {
+                let known = self.find(Key::new(principal, turn.outcome.request_id));
+                let is_same = known.as_ref().is_some_and(|known| {
+                    known.mark == Mark::Settled && turn.says_the_same_as(&known.outcome)
+                });
+                if is_same && !is_deleted {
+                    imported.unchanged += 1;
+                } else if known.is_none() && !is_deleted && self.can_repeat(conversation, &turn) {
+                    self.add(conversation, &transcript, turn);
+                    imported.created += 1;
+                } else {
+                    imported.conflicts.push(turn.outcome.request_id);
+                }
+            }
+        }
+        Ok(imported)
+    }
+
+    fn can_repeat(&self, conversation: ConversationKey, turn: &TranscriptTurn) -> bool {
+        turn.outcome.retry_of.is_none_or(|retry_of| {
+            let key = Key::new(conversation.principal, retry_of);
+            let is_own = self.find(key).is_some_and(|earlier| {
+                earlier.mark == Mark::Settled && earlier.conversation() == conversation
+            });
+            is_own && self.successor(key).is_none()
+        })
+    }
+
+    fn add(&mut self, conversation: ConversationKey, of: &Transcript, turn: TranscriptTurn) {
+        let id = (conversation.principal, conversation.id);
+        let line = self.conversations.entry(id).or_insert_with(|| Line {
+            title: of.title.clone(),
+            system_prompt: of.system_prompt.clone(),
+            created_at: of.created_at,
+            updated_at: of.updated_at,
+            last_seq: 0,
+        });
+        line.updated_at = line.updated_at.max(of.updated_at);
+        line.last_seq += 1;
+        let TranscriptTurn { outcome, terms, fingerprint } = turn;
+        let key = Key::new(conversation.principal, outcome.request_id);
+        let asked_at = outcome.asked_at.unwrap_or_default();
+        let mut record = unheard(key, conversation.id, asked_at);
+        record.outcome.seq = Some(line.last_seq);
+        record.outcome.question.clone_from(&outcome.question);
+        record.outcome.retry_of = outcome.retry_of;
+        record.fingerprint = Some(fingerprint);
+        record.terms = terms;
+        let calls = outcome.receipt.as_ref().map_or(0, |receipt| receipt.provider_calls);
+        record.starts = u32::from(calls > 0);
+        self.keep(record);
+        if let Some(ask) = self.ask(key) {
+            ask.end(outcome);
+        }
+    }
+
+    pub(super) fn delete(&mut self, conversation: ConversationKey, at: Moment) -> bool {
+        let id = (conversation.principal, conversation.id);
+        let is_known = self.conversations.contains_key(&id) || self.deleted.contains_key(&id);
+        if is_known {
+            self.deleted.entry(id).or_insert(at);
+        }
+        is_known
+    }
+
+    pub(super) fn restore(&mut self, conversation: ConversationKey) -> Restore {
+        let id = (conversation.principal, conversation.id);
+        if self.conversations.contains_key(&id) {
+            self.deleted.remove(&id);
+            return Restore::There;
+        }
+        if self.deleted.contains_key(&id) { Restore::Purged } else { Restore::Unknown }
+    }
+
+    pub(super) fn deletions(&self) -> Vec<Deletion> {
+        let mut deletions: Vec<_> = self
+            .deleted
+            .iter()
+            .map(|(id, at)| Deletion {
+                conversation: ConversationKey::new(id.0, id.1),
+                at: *at,
+                is_purged: !self.conversations.contains_key(id),
+            })
+            .collect();
+        deletions.sort_by_key(|deletion| deletion.at.wall);
+        deletions
+    }
+
+    /// Of each ask stays what there is of one that was cancelled before it arrived.
+    pub(super) fn purge(&mut self, conversation: ConversationKey) -> Purge {
+        let id = (conversation.principal, conversation.id);
+        if !self.deleted.contains_key(&id) {
+            return Purge::NotDeleted;
+        }
+        if self.has_unsettled(conversation, u64::MAX) {
+            return Purge::UnderWay;
+        }
+        if self.conversations.remove(&id).is_none() {
+            return Purge::Done;
+        }
+        for ask in self.asks.values_mut().filter(|ask| ask.record.conversation() == conversation) {
+            ask.record = unheard(ask.record.key(), conversation.id, Timestamp::default());
+            ask.record.outcome.status = Status::Cancelled;
+            ask.record.outcome.settled_at = Some(Timestamp::default());
+            ask.record.outcome.receipt = Some(Receipt::default());
+        }
+        Purge::Done
     }
 
     fn summary(
@@ -314,8 +490,13 @@ impl Archive {
 
     /// The next place in a conversation, which comes into being with its first ask.
     fn take_seq(&mut self, conversation: ConversationKey, question: &str, now: Timestamp) -> u64 {
-        let fresh =
-            || Line { title: title_of(question), created_at: now, updated_at: now, last_seq: 0 };
+        let fresh = || Line {
+            title: title_of(question),
+            system_prompt: None,
+            created_at: now,
+            updated_at: now,
+            last_seq: 0,
+        };
         let id = (conversation.principal, conversation.id);
         let line = self.conversations.entry(id).or_insert_with(fresh);
         line.updated_at = line.updated_at.max(now);
@@ -391,6 +572,23 @@ impl Archive {
         let mut asks: Vec<_> = self.asks.values().filter(|ask| is_wanted(&ask.record)).collect();
         asks.sort_by_key(|ask| ask.arrival);
         asks.into_iter().map(|ask| self.read(ask)).collect()
+    }
+}
+
+/// All that is known of an id whose ask was never heard of.
+fn unheard(key: Key, conversation_id: ConversationId, asked_at: Timestamp) -> Record {
+    let mut outcome = Outcome::bare(key.request_id, conversation_id, Status::Pending, None);
+    outcome.asked_at = Some(asked_at);
+    Record {
+        principal: key.principal,
+        outcome,
+        mark: Mark::Settled,
+        fingerprint: None,
+        terms: Terms { remember: true, ..Terms::default() },
+        submissions: 0,
+        starts: 0,
+        provider: None,
+        deadlines: None,
     }
 }
 

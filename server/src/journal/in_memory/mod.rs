@@ -32,8 +32,9 @@ use holdfast_protocol::{
 
 use self::archive::Archive;
 use super::{
-    Accept, Begin, CancelledUnheard, Changes, ConversationKey, Identity, Journal, JournalError,
-    Key, Listing, NewAsk, Partial, PrincipalId, Record, Result, Start, Turn,
+    Accept, Begin, CancelledUnheard, Changes, ConversationKey, Deletion, Identity, Imported,
+    Journal, JournalError, Key, Listing, Moment, NewAsk, Partial, PrincipalId, Purge, Record,
+    Restore, Result, Start, Transcript, Turn,
 };
 use crate::clock::Uptime;
 
@@ -198,6 +199,53 @@ impl Journal for InMemory {
         changes: Changes,
     ) -> Result<Option<ConversationSummary>> {
         self.write(|archive| Ok(archive.change(conversation, changes)))
+    }
+
+    async fn system_prompt(&self, conversation: ConversationKey) -> Result<Option<String>> {
+        self.read(|archive| archive.system_prompt(conversation))
+    }
+
+    async fn transcript(
+        &self,
+        conversation: ConversationKey,
+        after: u64,
+        limit: u32,
+    ) -> Result<Option<Transcript>> {
+        self.read(|archive| archive.transcript(conversation, after, limit))
+    }
+
+    async fn import(
+        &self,
+        principal: PrincipalId,
+        transcripts: Vec<Transcript>,
+    ) -> Result<Imported> {
+        self.write(|archive| archive.import(principal, transcripts))
+    }
+
+    async fn delete(&self, conversation: ConversationKey, at: Moment) -> Result<bool> {
+        self.write(|archive| Ok(archive.delete(conversation, at)))
+    }
+
+    async fn restore(&self, conversation: ConversationKey) -> Result<Restore> {
+        self.write(|archive| Ok(archive.restore(conversation)))
+    }
+
+    async fn deletions(&self) -> Result<Vec<Deletion>> {
+        self.read(Archive::deletions)
+    }
+
+    async fn purge(&self, conversation: ConversationKey) -> Result<Purge> {
+        self.write(|archive| Ok(archive.purge(conversation)))
+    }
+
+    async fn scrub(&self) -> Result<bool> {
+        // What is dropped from a map is not to be found in any file.
+        self.check_open().map(|()| true)
+    }
+
+    async fn catch_up(&self) -> Result<bool> {
+        // Nothing was made by an older version.
+        self.check_open().map(|()| false)
     }
 
     async fn close(&self) {

@@ -3,12 +3,14 @@
 use holdfast_protocol::{Outcome, RequestId, Timestamp};
 use rusqlite::{Connection, OptionalExtension as _, named_params, params};
 
+use super::purge::is_deleted;
 use super::rows::{self, COLUMNS, bytes, json, word};
+use super::search::{self, Doc};
 use super::writer::Write;
 use crate::clock::Uptime;
 use crate::journal::{
-    Accept, Begin, CancelledUnheard, ConversationKey, Key, Mark, NewAsk, Partial, Record, Start,
-    title_of,
+    Accept, Begin, CancelledUnheard, ConversationKey, Key, Mark, NewAsk, Partial, PrincipalId,
+    Record, Start, title_of,
 };
 
 /// The ask of this id.
@@ -27,6 +29,10 @@ fn found(connection: &Connection, key: Key) -> rusqlite::Result<Record> {
 
 pub(super) fn accept(write: &mut Write<'_>, ask: &NewAsk) -> rusqlite::Result<Accept> {
     let connection = write.connection;
+    let conversation = ConversationKey::new(ask.key.principal, ask.conversation_id);
+    if is_deleted(connection, conversation)? {
+        return Ok(Accept::Deleted);
+    }
     if let Some(known) = find(connection, ask.key)? {
         let arrives =
             known.lacks_question() && known.outcome.conversation_id == ask.conversation_id;
@@ -34,17 +40,18 @@ pub(super) fn accept(write: &mut Write<'_>, ask: &NewAsk) -> rusqlite::Result<Ac
             return Ok(Accept::Known(known));
         }
         fill_in(connection, ask)?;
-        return Ok(Accept::Known(found(connection, ask.key)?));
+        let record = found(connection, ask.key)?;
+        write.add_doc(doc_of_settled(connection, &record)?);
+        return Ok(Accept::Known(record));
     }
     if let Some(retry_of) = ask.retry_of {
-        if !is_own_settled(connection, ask, retry_of)? {
+        if !is_own_settled(connection, conversation, retry_of)? {
             return Ok(Accept::InvalidRetryOf);
         }
-        if let Some(first) = successor(connection, ask, retry_of)? {
+        if let Some(first) = successor(connection, ask.key.principal, retry_of)? {
             return Ok(Accept::AlreadyRetried(first));
         }
     }
-    let conversation = ConversationKey::new(ask.key.principal, ask.conversation_id);
     let start = match &ask.start {
         Some(start) if !has_unsettled(connection, conversation, None)? => Some(start),
         _ => None,
@@ -120,15 +127,16 @@ fn fill_in(connection: &Connection, ask: &NewAsk) -> rusqlite::Result<()> {
 /// successor where that place is free.
 fn usable_retry_of(connection: &Connection, ask: &NewAsk) -> rusqlite::Result<Option<RequestId>> {
     let Some(retry_of) = ask.retry_of else { return Ok(None) };
+    let conversation = ConversationKey::new(ask.key.principal, ask.conversation_id);
     let usable = retry_of != ask.key.request_id
-        && is_own_settled(connection, ask, retry_of)?
-        && successor(connection, ask, retry_of)?.is_none();
+        && is_own_settled(connection, conversation, retry_of)?
+        && successor(connection, ask.key.principal, retry_of)?.is_none();
     Ok(usable.then_some(retry_of))
 }
 
-fn is_own_settled(
+pub(super) fn is_own_settled(
     connection: &Connection,
-    ask: &NewAsk,
+    conversation: ConversationKey,
     retry_of: RequestId,
 ) -> rusqlite::Result<bool> {
     connection
@@ -137,19 +145,23 @@ fn is_own_settled(
                  AND conversation_id = ? AND state = 'settled')",
         )?
         .query_row(
-            params![ask.key.principal.0, bytes(retry_of.uuid()), bytes(ask.conversation_id.uuid())],
+            params![
+                conversation.principal.0,
+                bytes(retry_of.uuid()),
+                bytes(conversation.id.uuid())
+            ],
             |row| row.get(0),
         )
 }
 
-fn successor(
+pub(super) fn successor(
     connection: &Connection,
-    ask: &NewAsk,
+    principal: PrincipalId,
     retry_of: RequestId,
 ) -> rusqlite::Result<Option<RequestId>> {
     connection
         .prepare_cached("SELECT request_id FROM asks WHERE principal = ? AND retry_of = ?")?
-        .query_row(params![ask.key.principal.0, bytes(retry_of.uuid())], |row| {
+        .query_row(params![principal.0, bytes(retry_of.uuid())], |row| {
             row.get(0).map(|bytes| RequestId::new(uuid::Uuid::from_bytes(bytes)))
         })
         .optional()
@@ -180,8 +192,10 @@ fn has_unsettled(
 fn take_seq(connection: &Connection, ask: &NewAsk) -> rusqlite::Result<u64> {
     connection
         .prepare_cached(
-            "INSERT INTO conversations (principal, id, title, created_at, updated_at, last_seq)
-             VALUES (?1, ?2, ?3, ?4, ?4, 1)
+            "INSERT INTO conversations (principal, id, title, created_at, updated_at, last_seq,
+                 number)
+             VALUES (?1, ?2, ?3, ?4, ?4, 1,
+                 (SELECT ifnull(max(number), 0) + 1 FROM conversations))
              ON CONFLICT DO UPDATE SET last_seq = last_seq + 1, updated_at = max(updated_at, ?4)
              RETURNING last_seq",
         )?
@@ -287,10 +301,27 @@ pub(super) fn settle(
             key.principal.0,
             bytes(known.outcome.conversation_id.uuid())
         ])?;
-    Ok(found(connection, key)?.outcome)
+    let record = found(connection, key)?;
+    write.add_doc(doc_of_settled(connection, &record)?);
+    Ok(record.outcome)
 }
 
-fn write_outcome(connection: &Connection, key: Key, outcome: &Outcome) -> rusqlite::Result<()> {
+/// What the search is to know of an ask that has settled.
+fn doc_of_settled(connection: &Connection, record: &Record) -> rusqlite::Result<Option<Doc>> {
+    let outcome = &record.outcome;
+    match (outcome.seq, &outcome.question) {
+        (Some(seq), Some(question)) => {
+            search::doc_of(connection, record.conversation(), seq, question, outcome.text())
+        }
+        _ => Ok(None),
+    }
+}
+
+pub(super) fn write_outcome(
+    connection: &Connection,
+    key: Key,
+    outcome: &Outcome,
+) -> rusqlite::Result<()> {
     let answer = outcome.answer.as_ref();
     let error = outcome.error.as_ref();
     let receipt = outcome.receipt.clone().unwrap_or_default();
@@ -369,11 +400,16 @@ pub(super) fn cancel_unheard(
             outcome.asked_at.map(Timestamp::millis),
             outcome.settled_at.map(Timestamp::millis),
         ])?;
-    if let Some(ask) = &cancelled.ask {
+    let conversation = ConversationKey::new(cancelled.principal, outcome.conversation_id);
+    if let Some(ask) = &cancelled.ask
+        && !is_deleted(connection, conversation)?
+    {
         fill_in(connection, ask)?;
     }
     write_outcome(connection, key, outcome)?;
-    found(connection, key)
+    let record = found(connection, key)?;
+    write.add_doc(doc_of_settled(connection, &record)?);
+    Ok(record)
 }
 
 pub(super) fn requeue(write: &mut Write<'_>, key: Key) -> rusqlite::Result<()> {

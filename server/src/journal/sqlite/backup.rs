@@ -204,6 +204,13 @@ fn mark(copy: &Connection, version: i32) -> rusqlite::Result<()> {
     copy.execute_batch(&format!(
         "DELETE FROM pieces WHERE ask IN (SELECT id FROM asks WHERE {waits})"
     ))?;
+    if version > 2 {
+        // Nobody writes the search index here: what is settled here is indexed by whoever opens it.
+        copy.execute_batch(&format!(
+            "UPDATE archive SET search_upto = min(search_upto,
+                 ifnull((SELECT min(id) - 1 FROM asks WHERE {waits}), search_upto))"
+        ))?;
+    }
     copy.execute(
         &format!(
             "UPDATE asks SET state = 'settled', status = 'interrupted', settled_at = ?,

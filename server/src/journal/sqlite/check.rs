@@ -3,8 +3,8 @@
 //! Here belong the walk over an archive, what is found on it, and how that is put into words. The
 //! rules themselves are one file a family: the file as `SQLite` sees it ([`file`]), its [`schema`],
 //! who it belongs to ([`archive`]), [`conversations`], [`asks`] and their [`outcomes`], [`pieces`] of
-//! partial text, and whether everything can be [`read`] back. Not here: the log, which has a walk of
-//! its own ([`log`](super::log)); mending anything.
+//! partial text, the [`search`] index, and whether everything can be [`read`] back. Not here: the log,
+//! which has a walk of its own ([`log`](super::log)); mending anything.
 //!
 //! *Architecture invariant:* a check reads, in one snapshot, and changes nothing. It may look at an
 //! archive that another process is writing, and at one that a crash has left.
@@ -21,6 +21,7 @@ mod pieces;
 mod read;
 mod rule;
 mod schema;
+mod search;
 
 #[cfg(test)]
 pub(super) mod tests;
@@ -254,6 +255,7 @@ fn examine(connection: &Connection, findings: &mut Findings) -> rusqlite::Result
     // cannot be read without the archive that knows whether it was confirmed.
     if known == Some(true) {
         findings.or_damage(|findings| read::examine(connection, findings))?;
+        findings.or_damage(|findings| search::examine(connection, findings))?;
     }
     Ok(())
 }

@@ -11,7 +11,7 @@ use rusqlite::{Connection, OpenFlags};
 /// The size of an archive's pages, in bytes: SQLite's own choice.
 pub(super) const PAGE: u64 = 4096;
 /// How long a statement waits for a lock; a backup may hold one for a moment.
-const BUSY: Duration = Duration::from_secs(5);
+pub(super) const BUSY: Duration = Duration::from_secs(5);
 
 /// Where the archive's file is.
 #[derive(Clone, Debug)]

@@ -101,7 +101,9 @@ async fn an_older_archive_is_kept_before_it_is_brought_up_to_date() {
         // Going back to it is going back to a backup.
         let restored = tempfile::tempdir().unwrap();
         fs::copy(&kept, restored.path().join(FILE)).unwrap();
-        let journal = SqliteJournal::open(&legal::options(restored.path())).unwrap();
+        let identity = Identity { archive: "a2".to_owned(), principal: "p2".to_owned() };
+        let options = Options { identity, ..legal::options(restored.path()) };
+        let journal = SqliteJournal::open(&options).unwrap();
         assert_ne!(journal.local_owner().as_str(), "p1.a1", "version {version}");
         for id in [legal::COMPLETED, legal::FAILED, legal::RETRY, legal::CANCELLED] {
             let outcome = serde_json::to_string_pretty(&record(&journal, id).await.outcome);

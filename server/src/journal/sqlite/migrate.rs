@@ -11,6 +11,7 @@ pub(super) const APPLICATION_ID: i32 = 0x486f_6c64;
 const MIGRATIONS: &[&str] = &[
     include_str!("migrations/0001_asks.sql"),
     include_str!("migrations/0002_confirmed_and_deadlines.sql"),
+    include_str!("migrations/0003_search_and_deletion.sql"),
 ];
 
 /// The version this build writes, and the newest it reads.

@@ -13,13 +13,18 @@ mod drive;
 mod log;
 mod migrate;
 mod open;
+mod purge;
 mod readers;
 mod reads;
 mod rows;
+mod search;
+mod transcripts;
 mod writer;
 
 #[cfg(test)]
 mod fixtures;
+#[cfg(test)]
+mod purged;
 #[cfg(test)]
 mod tests;
 
@@ -45,8 +50,9 @@ use self::drive::Driven;
 use self::readers::Readers;
 use self::writer::{Command, Write, Writer, command};
 use super::{
-    Accept, Begin, CancelledUnheard, Changes, ConversationKey, Identity, Journal, JournalError,
-    Key, Listing, NewAsk, Partial, PrincipalId, Record, Result, Start, Turn,
+    Accept, Begin, CancelledUnheard, Changes, ConversationKey, Deletion, Identity, Imported,
+    Journal, JournalError, Key, Listing, Moment, NewAsk, Partial, PrincipalId, Purge, Record,
+    Restore, Result, Start, Transcript, Turn,
 };
 use crate::clock::Uptime;
 
@@ -156,10 +162,11 @@ struct TakenOver {
 fn take_over(connection: &mut Connection, identity: &Identity) -> rusqlite::Result<TakenOver> {
     let transaction = connection.transaction()?;
     transaction.execute(
-        "INSERT INTO archive (only_row, id, epoch, proofs) VALUES (1, ?, 0, 0)
-         ON CONFLICT DO NOTHING",
-        [&identity.archive],
+        "INSERT INTO archive (only_row, id, epoch, proofs, search_version, search_upto)
+         VALUES (1, ?, 0, 0, ?, ?) ON CONFLICT DO NOTHING",
+        params![identity.archive, crate::search::VERSION, search::COMPLETE],
     )?;
+    search::take_over(&transaction)?;
     transaction.execute(
         "INSERT INTO principals (id, key, name) VALUES (1, ?, 'local') ON CONFLICT DO NOTHING",
         params![identity.principal],
@@ -274,6 +281,68 @@ impl Journal for SqliteJournal {
         changes: Changes,
     ) -> Result<Option<ConversationSummary>> {
         self.write(move |write| conversations::change(write, conversation, &changes)).await
+    }
+
+    async fn system_prompt(&self, conversation: ConversationKey) -> Result<Option<String>> {
+        self.readers
+            .read(move |connection| conversations::system_prompt(connection, conversation))
+            .await
+    }
+
+    async fn transcript(
+        &self,
+        conversation: ConversationKey,
+        after: u64,
+        limit: u32,
+    ) -> Result<Option<Transcript>> {
+        self.readers
+            .read(move |connection| transcripts::transcript(connection, conversation, after, limit))
+            .await
+    }
+
+    async fn import(
+        &self,
+        principal: PrincipalId,
+        transcripts: Vec<Transcript>,
+    ) -> Result<Imported> {
+        self.write(move |write| transcripts::import(write, principal, &transcripts)).await
+    }
+
+    async fn delete(&self, conversation: ConversationKey, at: Moment) -> Result<bool> {
+        self.write(move |write| purge::delete(write, conversation, at)).await
+    }
+
+    async fn restore(&self, conversation: ConversationKey) -> Result<Restore> {
+        self.write(move |write| purge::restore(write, conversation)).await
+    }
+
+    async fn deletions(&self) -> Result<Vec<Deletion>> {
+        self.readers.read(purge::deletions).await
+    }
+
+    async fn purge(&self, conversation: ConversationKey) -> Result<Purge> {
+        self.write(move |write| purge::purge(write, conversation)).await
+    }
+
+    async fn scrub(&self) -> Result<bool> {
+        if self.readers.read(purge::is_scrubbed).await? {
+            return Ok(true);
+        }
+        self.write(|write| {
+            write.ask_for_scrub();
+            Ok(())
+        })
+        .await?;
+        // It is scrubbed before the next group.
+        self.write(|write| purge::is_scrubbed(write.connection)).await
+    }
+
+    async fn catch_up(&self) -> Result<bool> {
+        // Once it is, it stays so.
+        if self.readers.read(search::is_complete).await? {
+            return Ok(false);
+        }
+        self.write(|write| search::catch_up(write.connection)).await
     }
 
     async fn close(&self) {

@@ -4,6 +4,7 @@ use holdfast_protocol::{Conversation, RequestId, Status};
 use rusqlite::{Connection, OptionalExtension as _, params};
 use uuid::Uuid;
 
+use super::purge::is_deleted;
 use super::rows::{self, COLUMNS, bytes};
 use crate::clock::Uptime;
 use crate::journal::{ConversationKey, Record, Turn};
@@ -72,11 +73,16 @@ pub(super) fn conversation(
     limit: u32,
 ) -> rusqlite::Result<Option<Conversation>> {
     let id = bytes(conversation.id.uuid());
-    let title: Option<String> = connection
-        .prepare_cached("SELECT title FROM conversations WHERE principal = ? AND id = ?")?
-        .query_row(params![conversation.principal.0, id], |row| row.get(0))
+    let about: Option<(String, Option<String>)> = connection
+        .prepare_cached(
+            "SELECT title, system_prompt FROM conversations WHERE principal = ? AND id = ?",
+        )?
+        .query_row(params![conversation.principal.0, id], |row| Ok((row.get(0)?, row.get(1)?)))
         .optional()?;
-    let Some(title) = title else { return Ok(None) };
+    let Some((title, system_prompt)) = about else { return Ok(None) };
+    if is_deleted(connection, conversation)? {
+        return Ok(None);
+    }
     // One more than the page holds says whether there is another page.
     let mut turns = connection
         .prepare_cached(&format!(
@@ -98,5 +104,5 @@ pub(super) fn conversation(
     turns.truncate(limit as usize);
     turns.reverse();
     let next = if has_more { turns.first().and_then(|turn| turn.seq) } else { None };
-    Ok(Some(Conversation { id: conversation.id, title, turns, next }))
+    Ok(Some(Conversation { id: conversation.id, title, system_prompt, turns, next }))
 }

@@ -9,6 +9,7 @@ use futures_util::future::join_all;
 use rusqlite::config::DbConfig;
 use tempfile::TempDir;
 
+use super::migrate::VERSION;
 use super::*;
 use crate::journal::Mark;
 use crate::journal::suite::{self, Store, ask};
@@ -149,7 +150,8 @@ async fn a_newer_archive_is_refused_untouched() {
     let sentence = refusal(store.path.path());
     assert!(sentence.contains("written by a newer holdfast (format 999"), "{sentence}");
     assert_eq!(contents(store.path.path()), before);
-    Connection::open(&file).unwrap().execute_batch("PRAGMA user_version = 2").unwrap();
+    let known = format!("PRAGMA user_version = {VERSION}");
+    Connection::open(&file).unwrap().execute_batch(&known).unwrap();
     store.reopen().await;
 }
 

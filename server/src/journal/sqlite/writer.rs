@@ -22,11 +22,13 @@
 
 use std::fs::File;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::time::Duration;
 
 use rusqlite::{Connection, ErrorCode};
 use tokio::sync::oneshot;
 
-use super::connect::Place;
+use super::connect::{BUSY, Place};
+use super::search::Doc;
 use crate::journal::{JournalError, Key, Result};
 
 /// What a command may use while it is applied.
@@ -34,6 +36,37 @@ pub(super) struct Write<'a> {
     pub(super) connection: &'a Connection,
     pub(super) epoch: i64,
     pub(super) births: &'a mut Births,
+    pub(super) gathered: &'a mut Gathered,
+}
+
+/// What a group's commands leave to be done for all of them at once.
+#[derive(Default)]
+pub(super) struct Gathered {
+    /// Rows of the search index; the first ones may have been written already.
+    docs: Vec<Doc>,
+    written: usize,
+    /// Whether what was purged is to be scrubbed away after the group.
+    wants_scrub: bool,
+}
+
+impl Write<'_> {
+    /// Has a row written into the search index, with those of the other commands.
+    pub(super) fn add_doc(&mut self, doc: Option<Doc>) {
+        self.gathered.docs.extend(doc);
+    }
+
+    /// Writes into the search index what was gathered.
+    pub(super) fn index(&mut self) -> rusqlite::Result<()> {
+        let Gathered { docs, written, .. } = &mut *self.gathered;
+        docs.iter().skip(*written).try_for_each(|doc| doc.add(self.connection))?;
+        *written = docs.len();
+        Ok(())
+    }
+
+    /// Has what was purged scrubbed away as soon as the group is over.
+    pub(super) const fn ask_for_scrub(&mut self) {
+        self.gathered.wants_scrub = true;
+    }
 }
 
 /// The asks that come into being with a group.
@@ -185,10 +218,12 @@ impl Writer {
         let was_in_doubt = self.is_in_doubt();
         let confirmed = std::mem::take(&mut self.unconfirmed);
         let mut births = Births::new(self.group + 1);
+        let mut gathered = Gathered::default();
         // A fault in one command must not end the writing of all others for ever. What it left
         // half-done goes with its connection, which doubt replaces.
-        let end = catch_unwind(AssertUnwindSafe(|| self.commit(&mut group, &mut births)))
-            .unwrap_or_else(|_| Err(JournalError::Broken("a command panicked".to_owned())));
+        let end =
+            catch_unwind(AssertUnwindSafe(|| self.commit(&mut group, &mut births, &mut gathered)))
+                .unwrap_or_else(|_| Err(JournalError::Broken("a command panicked".to_owned())));
         if let Err(error) = &end {
             if !was_in_doubt {
                 tracing::error!(%error, commands = group.len(), "a group of writes failed");
@@ -218,16 +253,25 @@ impl Writer {
             // failed would be untrue, and to say nothing would leave their asks to run unannounced.
             command.reply(Ok(()));
         }
+        if gathered.wants_scrub && !self.is_in_doubt() {
+            self.scrub();
+        }
     }
 
-    fn commit(&mut self, group: &mut [Box<dyn Command>], births: &mut Births) -> Result<()> {
+    fn commit(
+        &mut self,
+        group: &mut [Box<dyn Command>],
+        births: &mut Births,
+        gathered: &mut Gathered,
+    ) -> Result<()> {
         self.settle_doubt()?;
         let connection = &self.connection;
         let run = |sql| connection.prepare_cached(sql)?.execute(());
         run("BEGIN IMMEDIATE").map_err(fault)?;
         let applied = check_epoch(connection, self.epoch).and_then(|()| {
-            let mut write = Write { connection, epoch: self.epoch, births };
+            let mut write = Write { connection, epoch: self.epoch, births, gathered };
             for (at, command) in group.iter_mut().enumerate() {
+                let before = (write.gathered.docs.len(), write.gathered.written);
                 run("SAVEPOINT command").map_err(fault)?;
                 if let Err(error) = command.apply(&mut write) {
                     // SQLite may have rolled back everything on its own.
@@ -235,6 +279,8 @@ impl Writer {
                         return Err(fault(error));
                     }
                     run("ROLLBACK TO command").map_err(fault)?;
+                    write.gathered.docs.truncate(before.0);
+                    write.gathered.written = before.1;
                     let error = fault(error);
                     tracing::error!(%error, "a write was refused");
                     command.refuse(error);
@@ -244,6 +290,7 @@ impl Writer {
                     write.births.waiting.push(at);
                 }
             }
+            write.index().map_err(fault)?;
             if let Some(group) = self.owed {
                 confirm(connection, group).map_err(fault)?;
             }
@@ -256,6 +303,15 @@ impl Writer {
         applied?;
         self.owed = None;
         Ok(())
+    }
+
+    /// Takes away every copy of what was purged that lies where no query looks: the file is written
+    /// anew from what there is, and the log emptied. While somebody reads, the log cannot be; then what
+    /// is left to be done is remembered, and has to be asked for again.
+    fn scrub(&self) {
+        if let Err(error) = scrub(&self.connection) {
+            tracing::warn!(%error, "what was deleted cannot be scrubbed away yet");
+        }
     }
 
     fn settle_doubt(&mut self) -> Result<()> {
@@ -277,6 +333,27 @@ impl Writer {
         self.owed = None;
         Ok(())
     }
+}
+
+/// Larger archives are written anew by way of a file, not of memory.
+const IN_MEMORY: i64 = 256 * 1024 * 1024;
+
+fn scrub(connection: &Connection) -> rusqlite::Result<()> {
+    let number = |sql: &str| connection.query_row(sql, (), |row| row.get::<_, i64>(0));
+    if number("SELECT unscrubbed FROM archive")? == 2 {
+        let bytes = number("PRAGMA page_count")? * number("PRAGMA page_size")?;
+        let store = if bytes > IN_MEMORY { "FILE" } else { "MEMORY" };
+        connection.execute_batch(&format!("PRAGMA temp_store = {store}; VACUUM;"))?;
+        connection.execute("UPDATE archive SET unscrubbed = 1", ())?;
+    }
+    // Whoever reads is not waited for: others want to write.
+    connection.busy_timeout(Duration::ZERO)?;
+    let is_busy = number("PRAGMA wal_checkpoint(TRUNCATE)");
+    connection.busy_timeout(BUSY)?;
+    if is_busy? == 0 {
+        connection.execute("UPDATE archive SET unscrubbed = 0 WHERE unscrubbed = 1", ())?;
+    }
+    Ok(())
 }
 
 /// Notes that whoever handed in the asks of a group has been told, or is about to be.

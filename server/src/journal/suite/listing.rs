@@ -10,7 +10,7 @@ pub(super) async fn list(
     limit: u32,
 ) -> ConversationList {
     let before = before.map(|cursor| cursor.parse().unwrap());
-    let listing = Listing { before, limit };
+    let listing = Listing { matching: None, before, limit };
     journal.conversations(journal.local_principal(), listing).await.unwrap()
 }
 
@@ -68,7 +68,8 @@ pub(super) async fn pages_of_the_list_hold_still(journal: &dyn Journal) {
 }
 
 pub(super) async fn a_title_is_changed_and_stays(journal: &dyn Journal) {
-    let changes = |title: &str| Changes { title: Some(Title::parse(title).unwrap()) };
+    let changes =
+        |title: &str| Changes { title: Some(Title::parse(title).unwrap()), ..Changes::default() };
     let key = conversation(journal, 1);
     assert_eq!(journal.change(key, changes("None")).await.unwrap(), None);
     accept(journal, ask(journal, 1, 1)).await;
@@ -89,9 +90,9 @@ pub(super) async fn a_title_is_changed_and_stays(journal: &dyn Journal) {
 pub(super) async fn nobody_elses_conversations_are_listed_or_changed(journal: &dyn Journal) {
     accept(journal, ask(journal, 1, 1)).await;
     let theirs = ConversationKey { principal: PrincipalId(2), ..conversation(journal, 1) };
-    let changes = Changes { title: Some(Title::parse("Mine").unwrap()) };
+    let changes = Changes { title: Some(Title::parse("Mine").unwrap()), ..Changes::default() };
     assert_eq!(journal.change(theirs, changes).await.unwrap(), None);
-    let listing = Listing { before: None, limit: 9 };
+    let listing = Listing { matching: None, before: None, limit: 9 };
     let listed = journal.conversations(PrincipalId(2), listing).await.unwrap();
     assert_eq!(listed, ConversationList::default());
     let own = list(journal, None, 9).await;

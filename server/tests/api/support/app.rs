@@ -176,6 +176,17 @@ impl Spawned {
         self.send(request.body(Body::from(body.to_string())).unwrap()).await
     }
 
+    pub(crate) async fn delete(&self, path: &str) -> Reply {
+        let request = Request::delete(path).header("host", "localhost:8787");
+        self.send(request.body(Body::empty()).unwrap()).await
+    }
+
+    /// Everything in the data folder.
+    pub(crate) fn bytes(&self) -> Vec<u8> {
+        let files = std::fs::read_dir(self.folder.path()).unwrap();
+        files.flat_map(|file| std::fs::read(file.unwrap().path()).unwrap()).collect()
+    }
+
     /// Asks, ready to wait for so many seconds.
     pub(crate) async fn ask(&self, body: &Value, wait: u32) -> Reply {
         let request = post("/api/v1/ask").header("prefer", format!("wait={wait}"));

@@ -6,8 +6,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use async_trait::async_trait;
 use holdfast::clock::Uptime;
 use holdfast::journal::{
-    Accept, Begin, CancelledUnheard, Changes, ConversationKey, Journal, JournalError, Key, Listing,
-    NewAsk, Partial, PrincipalId, Record, Result, Start, Turn,
+    Accept, Begin, CancelledUnheard, Changes, ConversationKey, Deletion, Imported, Journal,
+    JournalError, Key, Listing, Moment, NewAsk, Partial, PrincipalId, Purge, Record, Restore,
+    Result, Start, Transcript, Turn,
 };
 use holdfast_protocol::{Conversation, ConversationList, ConversationSummary, Outcome, Owner};
 
@@ -149,6 +150,60 @@ impl Journal for Faulty {
     ) -> Result<Option<ConversationSummary>> {
         self.writing().await?;
         self.inner.change(key, changes).await
+    }
+
+    async fn system_prompt(&self, key: ConversationKey) -> Result<Option<String>> {
+        self.reading().await?;
+        self.inner.system_prompt(key).await
+    }
+
+    async fn transcript(
+        &self,
+        key: ConversationKey,
+        after: u64,
+        limit: u32,
+    ) -> Result<Option<Transcript>> {
+        self.reading().await?;
+        self.inner.transcript(key, after, limit).await
+    }
+
+    async fn import(
+        &self,
+        principal: PrincipalId,
+        transcripts: Vec<Transcript>,
+    ) -> Result<Imported> {
+        self.writing().await?;
+        self.inner.import(principal, transcripts).await
+    }
+
+    async fn delete(&self, key: ConversationKey, at: Moment) -> Result<bool> {
+        self.writing().await?;
+        self.inner.delete(key, at).await
+    }
+
+    async fn restore(&self, key: ConversationKey) -> Result<Restore> {
+        self.writing().await?;
+        self.inner.restore(key).await
+    }
+
+    async fn deletions(&self) -> Result<Vec<Deletion>> {
+        self.reading().await?;
+        self.inner.deletions().await
+    }
+
+    async fn purge(&self, key: ConversationKey) -> Result<Purge> {
+        self.writing().await?;
+        self.inner.purge(key).await
+    }
+
+    async fn scrub(&self) -> Result<bool> {
+        self.writing().await?;
+        self.inner.scrub().await
+    }
+
+    async fn catch_up(&self) -> Result<bool> {
+        self.writing().await?;
+        self.inner.catch_up().await
     }
 
     async fn close(&self) {

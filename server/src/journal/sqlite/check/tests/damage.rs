@@ -50,7 +50,8 @@ fn an_index_with_a_row_too_many_is_found() {
         folder.path(),
         "asks_unsettled",
         "UPDATE asks SET state = 'settled', status = 'cancelled', settled_at = 1, provider_calls = 0
-         WHERE state = 'accepted' AND starts = 0",
+         WHERE state = 'accepted' AND starts = 0;
+         UPDATE archive SET search_upto = 0",
     );
     let says = "the index of unsettled asks has it, and it has settled";
     assert_eq!(faults(folder.path()), [ask(legal::QUEUED, says)]);

@@ -45,7 +45,8 @@ fn of_the_archive() -> Vec<Breakage> {
     vec![
         whole("DELETE FROM archive", "something is kept in it, and it has no identity"),
         whole(
-            "INSERT INTO archive SELECT 2, id, epoch, proofs, confirmed, is_backup FROM archive",
+            "INSERT INTO archive (only_row, id, epoch, proofs, confirmed, is_backup)
+             SELECT 2, id, epoch, proofs, confirmed, is_backup FROM archive",
             "it has more than one identity",
         ),
         whole("UPDATE archive SET id = 'a.b'", "its id cannot be part of an owner"),
@@ -109,8 +110,9 @@ fn of_conversations() -> Vec<Breakage> {
         ),
         one(
             format!(
-                "INSERT INTO conversations (principal, id, title, created_at, updated_at, last_seq)
-                 VALUES (1, {}, 'Title', 1, 1, 1)",
+                "INSERT INTO conversations
+                     (principal, id, title, created_at, updated_at, last_seq, number)
+                 VALUES (1, {}, 'Title', 1, 1, 1, 99)",
                 blob(9)
             ),
             conversation(9, "it has no ask"),
@@ -412,8 +414,9 @@ fn what_is_spoilt_a_thousand_times_is_counted() {
     force(
         folder.path(),
         "WITH RECURSIVE n (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < 1000)
-         INSERT INTO conversations (principal, id, title, created_at, updated_at, last_seq)
-         SELECT 1, CAST(printf('%016d', n) AS BLOB), 'Title', 1, 1, 1 FROM n",
+         INSERT INTO conversations
+             (principal, id, title, created_at, updated_at, last_seq, number)
+         SELECT 1, CAST(printf('%016d', n) AS BLOB), 'Title', 1, 1, 1, 99 + n FROM n",
     );
     let faults = faults(folder.path());
     assert_eq!(faults.len(), LINES + 1);
