@@ -1,11 +1,16 @@
 //! § 6 and § 7: searching, deleting, and taking conversations along.
 
+use std::fmt::Write as _;
+
 use serde_json::{Value, json};
 
 use crate::support::{Api, Ask, assert_problem, new_id, outcome};
 
 async fn found(api: &Api, query: &str) -> Vec<String> {
-    let encoded: String = query.bytes().map(|byte| format!("%{byte:02X}")).collect();
+    let mut encoded = String::new();
+    for byte in query.bytes() {
+        let _ = write!(encoded, "%{byte:02X}");
+    }
     let answer = api.get(&format!("/api/v1/conversations?q={encoded}")).await;
     assert_eq!(answer.status(), 200, "{}", answer.text());
     let list = answer.json();

@@ -84,6 +84,24 @@ pub(crate) fn warm(folder: &Path) -> Result<()> {
     read.map(drop).doing("read an archive's file")
 }
 
+/// The folder of an archive with so many turns of varied words, as an import brings them.
+pub(crate) fn imported(bench: &Path, turns: u64, progress: &Progress) -> Result<PathBuf> {
+    let name = format!("words-{turns}");
+    let folder = bench.join(&name);
+    let whole = folder.join(WHOLE);
+    if whole.exists() {
+        return Ok(folder);
+    }
+    progress.say(&format!("making {name}, which is kept for the next time"));
+    if folder.exists() {
+        fs::remove_dir_all(&folder).doing("remove an archive that is not whole")?;
+    }
+    fs::create_dir_all(&folder).doing("make a folder for an archive")?;
+    crate::rows::search::fill(&folder, turns, &|word| progress.say(&format!("{name}: {word}")))?;
+    fs::write(&whole, "").doing("mark an archive as whole")?;
+    Ok(folder)
+}
+
 fn kept(
     bench: &Path,
     name: &str,

@@ -6,6 +6,7 @@ mod conversation;
 mod growth;
 mod lookups;
 mod peer;
+pub(crate) mod search;
 mod start;
 mod streaming;
 mod waiters;
@@ -18,7 +19,7 @@ use crate::report::{Row, table};
 type Experiment = fn(&Bench<'_>) -> Result<Vec<Row>>;
 
 /// By name, in the order in which they are run.
-const EXPERIMENTS: [(&str, Experiment); 9] = [
+const EXPERIMENTS: [(&str, Experiment); 10] = [
     ("asks", asks::measure),
     ("alone", alone::measure),
     ("peer", peer::measure),
@@ -27,6 +28,7 @@ const EXPERIMENTS: [(&str, Experiment); 9] = [
     ("streaming", streaming::measure),
     ("growth", growth::measure),
     ("conversation", conversation::measure),
+    ("search", search::measure),
     ("start", start::measure),
 ];
 
