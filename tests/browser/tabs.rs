@@ -8,9 +8,10 @@ use serde_json::json;
 
 use crate::stage::on_stage;
 
-/// Whether an exchange is a long one: its client asked to wait.
+/// Whether an exchange is a long one: its client asked to wait, or for a stream.
 fn is_long(exchange: &Exchange) -> bool {
-    exchange.header("prefer").is_some_and(|prefer| prefer != "wait=0")
+    let is_stream = exchange.target.contains("/events?");
+    is_stream || exchange.header("prefer").is_some_and(|prefer| prefer != "wait=0")
 }
 
 #[tokio::test]

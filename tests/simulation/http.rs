@@ -2,7 +2,7 @@
 
 use axum::Router;
 use axum::body::Body;
-use axum::http::{HeaderMap, Request, header};
+use axum::http::{HeaderMap, Request, Response, header};
 use http_body_util::BodyExt as _;
 use tower::ServiceExt as _;
 
@@ -24,7 +24,17 @@ pub(crate) fn request(path: &str, body: Option<String>, wait: u32) -> Request<Bo
 
 /// The reply to a request.
 pub(crate) async fn send(router: Router, request: Request<Body>) -> Option<Whole> {
-    let (parts, body) = router.oneshot(request).await.ok()?.into_parts();
+    whole(open(router, request).await?).await
+}
+
+/// The head of a reply, with its body still to come.
+pub(crate) async fn open(router: Router, request: Request<Body>) -> Option<Response<Body>> {
+    router.oneshot(request).await.ok()
+}
+
+/// The whole of a reply.
+pub(crate) async fn whole(response: Response<Body>) -> Option<Whole> {
+    let (parts, body) = response.into_parts();
     let body = body.collect().await.ok()?.to_bytes().to_vec();
     Some((parts.status.as_u16(), parts.headers, body))
 }

@@ -6,15 +6,15 @@ use std::rc::Rc;
 use holdfast_protocol::reply::Exchange;
 use holdfast_protocol::{AskBody, Conversation, ConversationId, Owner, RequestId, Session};
 use holdfast_recovery::{
-    Action, Effect, Event, ExchangeId, Pointer, Pointers, Recovery, Returned, SessionReply, Start,
-    Turn,
+    Action, Effect, Event, ExchangeId, Millis, Pointer, Pointers, Recovery, Returned, SessionReply,
+    Start, Turn,
 };
 use tokio::sync::mpsc;
 use tokio::task::{AbortHandle, JoinSet};
 
 use crate::clock::Clock;
 use crate::trace::Trace;
-use crate::weather::Weather;
+use crate::weather::{Ended, Weather};
 use crate::world::Mirror;
 
 /// One tab, with its storage.
@@ -41,6 +41,8 @@ pub(crate) struct Tab {
     pub(crate) returned: Vec<(RequestId, Returned)>,
     /// Whose session it was the last time.
     remembered: Option<Owner>,
+    /// When a stream was held back the last time.
+    buffering: Option<Millis>,
 }
 
 impl Tab {
@@ -71,6 +73,7 @@ impl Tab {
             accepted: BTreeSet::new(),
             returned: Vec::new(),
             remembered: None,
+            buffering: None,
         };
         tab.reload();
         tab
@@ -93,6 +96,8 @@ impl Tab {
             pointers,
             mirrored: self.mirror.borrow().values().cloned().collect(),
             remembered: self.remembered.clone(),
+            // Remembered for one life of the page: else there would be few streams in a world.
+            buffering: self.buffering.take(),
             visible: true,
             online: true,
         };
@@ -129,7 +134,13 @@ impl Tab {
         }
         if raised.len() > 1 {
             // What happened in the same moment has no order of its own.
-            raised.sort_by_cached_key(|event| format!("{event:?}"));
+            raised.sort_by_cached_key(|event| match event {
+                // What one exchange brings has.
+                Event::Received { exchange, .. }
+                | Event::Followed { exchange, .. }
+                | Event::Buffered(exchange) => format!("Exchange {exchange}"),
+                event => format!("{event:?}"),
+            });
         }
         for event in raised {
             self.event(event);
@@ -161,6 +172,7 @@ impl Tab {
     pub(crate) fn forget(&mut self) {
         self.mirror.borrow_mut().clear();
         self.remembered = None;
+        self.buffering = None;
         self.stored.clear();
         self.reload();
     }
@@ -209,8 +221,20 @@ impl Tab {
                 let (weather, raise) = (Rc::clone(&self.weather), self.raise.clone());
                 let exchange = sending.exchange;
                 let task = async move {
-                    let verdict = weather.exchange(&sending).await;
-                    let _closed = raise.send(Event::Received { exchange, verdict });
+                    let ended = if sending.kind == Exchange::Events {
+                        let tell = |followed| {
+                            let _closed = raise.send(Event::Followed { exchange, followed });
+                            weather.news.notify_one();
+                        };
+                        weather.follow(&sending, &tell).await
+                    } else {
+                        Ended::Said(weather.exchange(&sending).await)
+                    };
+                    let _closed = match ended {
+                        Ended::Said(verdict) => raise.send(Event::Received { exchange, verdict }),
+                        Ended::Buffered => raise.send(Event::Buffered(exchange)),
+                        Ended::Told => Ok(()),
+                    };
                     weather.news.notify_one();
                 };
                 let handle = self.tasks.spawn_local(task);
@@ -235,6 +259,7 @@ impl Tab {
             }
             Effect::Return { request_id, why, .. } => self.returned.push((request_id, why)),
             Effect::Remember(owner) => self.remembered = Some(owner),
+            Effect::RememberBuffering(seen) => self.buffering = Some(seen),
             Effect::Announce(_) | Effect::Notice(_) => {}
         }
     }

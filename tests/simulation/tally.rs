@@ -14,6 +14,8 @@ pub(crate) struct Tally {
     pub(crate) accepted: u64,
     pub(crate) calls: u64,
     pub(crate) recovered: u64,
+    /// Outcomes that came by a stream.
+    pub(crate) told: u64,
     /// Ends, by the outcome's status.
     pub(crate) ends: BTreeMap<&'static str, u64>,
     /// Everything else that happened, by what it was.
@@ -47,6 +49,7 @@ impl Tally {
         self.accepted += more.accepted;
         self.calls += more.calls;
         self.recovered += more.recovered;
+        self.told += more.told;
         self.disk_failures += more.disk_failures;
         self.audits += more.audits;
         self.simulated += more.simulated;
@@ -76,6 +79,7 @@ impl Tally {
             let count = self.happened.get(what).copied().unwrap_or(0);
             assert!(count >= least, "“{what}” happened only {count} times");
         }
+        assert!(self.told >= least, "{} outcomes came by a stream", self.told);
         assert!(self.disk_failures >= least, "the disk failed {} times", self.disk_failures);
     }
 }
@@ -93,6 +97,7 @@ pub(crate) const PAGE_SLEPT: &str = "page's machine slept";
 pub(crate) const SERVER_JUMPED: &str = "server's clock jumped";
 pub(crate) const PAGE_JUMPED: &str = "page's clock jumped";
 pub(crate) const ASKED_AGAIN: &str = "asked again on purpose, twice at once";
+pub(crate) const PRESSED_AGAIN: &str = "“Ask again” pressed";
 
 /// Each of these must happen.
 const EVENTS: &[&str] = &[
@@ -109,6 +114,7 @@ const EVENTS: &[&str] = &[
     SERVER_JUMPED,
     PAGE_JUMPED,
     ASKED_AGAIN,
+    PRESSED_AGAIN,
 ];
 
 /// Those among them that are faults.
@@ -123,6 +129,7 @@ impl fmt::Display for Tally {
             "{asks} asks, {accepted} accepted, 0 lost; {calls} provider calls, at most one an ask"
         )?;
         writeln!(f, "{recovered} answers shown as recovered; {audits} audits under way")?;
+        writeln!(f, "{} outcomes came by a stream", self.told)?;
         writeln!(f, "ends: {:?}", self.ends)?;
         writeln!(f, "{} faults: on the line {:?}", self.all_faults(), self.faults)?;
         writeln!(f, "on the disk {:?}, {} failed operations", self.troubles, self.disk_failures)?;

@@ -103,6 +103,7 @@ impl World {
         self.judge().await;
         self.tally.simulated = self.begun.elapsed();
         self.tally.faults = self.weather.fired.borrow().clone();
+        self.tally.told = self.weather.told.get();
         self.tally.disk_failures = self.server.disk.struck();
         self.tally.trace = self.trace.sum();
         self.tally
@@ -283,17 +284,39 @@ impl World {
             .flat_map(|turn| turn.actions.iter().map(|&action| (turn.request_id, action)))
             .collect();
         let Some(&(request_id, action)) = self.chance.pick(&buttons) else { return };
+        if action == Action::AskAgain {
+            return self.ask_again_in(which, request_id);
+        }
         match action {
             Action::Stop => self.tally.happens(tally::CANCELLED),
             Action::Discard => drop(self.discarded.insert(request_id)),
-            Action::CheckAgain | Action::SendNow | Action::TakeBack => {}
+            Action::CheckAgain | Action::SendNow | Action::TakeBack | Action::AskAgain => {}
         }
         tab.event(match action {
             Action::Stop => Event::Stopped(request_id),
             Action::CheckAgain | Action::SendNow => Event::CheckedAgain(request_id),
             Action::TakeBack => Event::TakenBack(request_id),
-            Action::Discard => Event::Discarded(request_id),
+            Action::AskAgain | Action::Discard => Event::Discarded(request_id),
         });
+    }
+
+    /// A person asks the same again, perhaps in both tabs at once: one of them gets to, and the other
+    /// follows it.
+    fn ask_again_in(&mut self, which: usize, request_id: RequestId) {
+        let both = self.chance.once_in(2);
+        for (at, tab) in self.tabs.iter_mut().enumerate() {
+            let Some(turn) = tab.turns.get(&request_id).filter(|_| both || at == which) else {
+                continue;
+            };
+            let again = RequestId::new(self.chance.uuid());
+            let body = turn.again(again);
+            self.tally.happens(tally::PRESSED_AGAIN);
+            self.tally.asks += 1;
+            self.asked.push((again, body.conversation_id));
+            // It may be taken off the screen in favour of the other.
+            self.discarded.insert(again);
+            tab.ask(body);
+        }
     }
 
     /// The server goes down; a while later it is back on the same data.

@@ -1,8 +1,10 @@
 //! One ask as recovery sees it: where it stands, what is under way, and how it is shown.
 
 use holdfast_protocol::reply::Exchange;
-use holdfast_protocol::{ConversationId, Outcome, RequestId, Status, Timestamp};
+use holdfast_protocol::{ConversationId, Outcome, RequestId, State, Status, Timestamp};
 
+use crate::text::Taken;
+use crate::turn::again;
 use crate::{Action, ExchangeId, Millis, Pointer, Shown, Trouble, Turn, TurnStatus};
 
 /// The long poll a page begins with, in seconds. A time-out halves it.
@@ -68,6 +70,15 @@ pub(crate) struct Flight {
     pub(crate) wait: u32,
     /// It follows an event rather than a failure: if it fails, that costs nothing.
     pub(crate) free: bool,
+    /// How much had come of the answer when it began, or when it was last looked at.
+    pub(crate) mark: u64,
+}
+
+impl Flight {
+    /// Whether it is of the kind of which a tab has one.
+    pub(crate) const fn is_long(&self) -> bool {
+        self.wait > 0 || matches!(self.kind, Exchange::Events)
+    }
 }
 
 #[derive(Clone, Debug)]
@@ -107,6 +118,14 @@ pub(crate) struct Ask {
     pub(crate) recovered: bool,
     wait: u32,
     pub(crate) shown: Shown,
+    pub(crate) reasoning: Shown,
+    /// How much of the reasoning the stream has told.
+    pub(crate) thought: u64,
+    /// Streams in a row that brought nothing, or not for long.
+    pub(crate) stumbles: u32,
+    /// Not all of the text that is there is here.
+    pub(crate) is_short: bool,
+    /// The last outcome, without the text and the reasoning.
     pub(crate) outcome: Option<Box<Outcome>>,
     pub(crate) trouble: Option<Trouble>,
     pub(crate) next_attempt: Option<Millis>,
@@ -146,6 +165,10 @@ impl Ask {
             recovered: false,
             wait: WAIT,
             shown: Shown::default(),
+            reasoning: Shown::default(),
+            thought: 0,
+            stumbles: 0,
+            is_short: false,
             outcome: None,
             trouble: None,
             next_attempt: None,
@@ -177,16 +200,37 @@ impl Ask {
         Self::new(request_id, conversation_id, Origin::Seen, Phase::Checking, attempts)
     }
 
-    /// Takes what an outcome says.
-    pub(crate) fn learn(&mut self, outcome: Box<Outcome>) {
+    /// Takes what an outcome says, its text included. Until all of the text is here nothing has
+    /// settled on this screen, whatever has in the journal.
+    pub(crate) fn learn(&mut self, mut outcome: Box<Outcome>) -> Taken {
+        let taken = take_text(&mut self.shown, &mut self.reasoning, &mut outcome);
+        self.know(outcome, taken);
+        taken
+    }
+
+    /// Takes what an outcome says of all but its text.
+    pub(crate) fn know(&mut self, mut outcome: Box<Outcome>, taken: Taken) {
         self.accepted = true;
-        if let Some(question) = &outcome.question {
-            self.question.clone_from(question);
+        if let Some(question) = outcome.question.take() {
+            self.question = question;
         }
-        self.shown.merge(&outcome);
+        self.is_short = taken != Taken::Whole;
+        if self.is_short && outcome.status.is_settled() {
+            (outcome.status, outcome.state) = (Status::Pending, Some(State::Running));
+        }
         self.trouble = None;
         self.next_attempt = None;
         self.outcome = Some(outcome);
+    }
+
+    /// How much has come of the answer.
+    pub(crate) fn progress(&self) -> u64 {
+        self.shown.held() + self.reasoning.held()
+    }
+
+    /// Whether an outcome is this ask's.
+    pub(crate) fn is_of(&self, outcome: &Outcome) -> bool {
+        (outcome.request_id, outcome.conversation_id) == (self.request_id, self.conversation_id)
     }
 
     /// The status of the last outcome.
@@ -197,6 +241,11 @@ impl Ask {
     /// The place in its conversation, the unplaced ones last.
     pub(crate) fn place(&self) -> u64 {
         self.outcome.as_ref().and_then(|outcome| outcome.seq).unwrap_or(u64::MAX)
+    }
+
+    /// Whether the person was told that it cannot be reached, or may not be.
+    pub(crate) fn is_lost(&self) -> bool {
+        self.trouble == Some(Trouble::Checking) || self.phase == Phase::Unreachable
     }
 
     /// Whether nothing is expected of the server any more.
@@ -221,6 +270,11 @@ impl Ask {
             conversation_id: self.conversation_id,
             seq: self.outcome.as_ref().and_then(|outcome| outcome.seq),
             question: self.question.clone(),
+            retry_of: self
+                .outcome
+                .as_ref()
+                .and_then(|outcome| outcome.retry_of)
+                .or_else(|| self.pointer.as_ref()?.ask.retry_of),
             asked_at: self
                 .outcome
                 .as_ref()
@@ -228,6 +282,7 @@ impl Ask {
                 .or((self.asked_at != Timestamp::default()).then_some(self.asked_at)),
             status: self.turn_status(),
             shown: self.shown.clone(),
+            reasoning: self.reasoning.clone(),
             recovered: self.recovered,
             stopping: self.stopping && !self.is_over(),
             trouble: self.trouble.clone(),
@@ -263,7 +318,25 @@ impl Ask {
                 vec![Action::CheckAgain, Action::Stop]
             }
             Phase::Offered => vec![Action::CheckAgain, Action::TakeBack, Action::Discard],
-            Phase::Cancelling | Phase::Settled | Phase::Refused => Vec::new(),
+            Phase::Settled => self.outcome.as_deref().map(again).unwrap_or_default(),
+            Phase::Cancelling | Phase::Refused => Vec::new(),
+        }
+    }
+}
+
+/// Moves what an outcome says of the text, and of the reasoning, to where both grow.
+pub(crate) fn take_text(shown: &mut Shown, reasoning: &mut Shown, outcome: &mut Outcome) -> Taken {
+    let taken = shown.take(outcome);
+    take_reasoning(reasoning, outcome);
+    taken
+}
+
+/// Moves the reasoning alone: the text came otherwise.
+pub(crate) fn take_reasoning(reasoning: &mut Shown, outcome: &mut Outcome) {
+    if let Some(answer) = &mut outcome.answer {
+        answer.text = String::new();
+        if let Some(thought) = answer.reasoning.take() {
+            reasoning.place(0, 0, &thought, outcome.status);
         }
     }
 }

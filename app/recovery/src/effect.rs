@@ -16,6 +16,8 @@ pub enum Effect {
     Unmirror(RequestId),
     /// Keep whose session it is, for the next start.
     Remember(Owner),
+    /// Keep when something between page and server was last seen to hold back a stream.
+    RememberBuffering(Millis),
     /// `GET api/v1/session`.
     FetchSession {
         /// Names the reply.
@@ -73,8 +75,22 @@ pub struct Sending {
     /// `Prefer: wait=`, in seconds. Above 0 it is the tab's one long exchange; a driver that may not
     /// have one (another tab follows the ask) sends 0 instead.
     pub wait: u32,
-    /// Give up after so many milliseconds.
+    /// `after` of a lookup or a stream, in bytes: what is held of the text need not come again.
+    pub after: u64,
+    /// Give up after so many milliseconds; on a stream after so many without a byte.
     pub deadline: Millis,
+}
+
+impl Sending {
+    /// How long a stream may be without its first byte once its head has come, in milliseconds. Then it
+    /// is [`Event::Buffered`](crate::Event::Buffered).
+    pub const FIRST_BYTE: Millis = 5_000;
+
+    /// Whether it is the tab's one long exchange. A driver that may not have one looks up instead,
+    /// without a wait.
+    pub const fn is_long(&self) -> bool {
+        self.wait > 0 || matches!(self.kind, Exchange::Events)
+    }
 }
 
 /// Why a question goes back.

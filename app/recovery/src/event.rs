@@ -1,9 +1,10 @@
 //! What can happen to recovery.
 
+use holdfast_protocol::following::Followed;
 use holdfast_protocol::reply::Verdict;
 use holdfast_protocol::{AskBody, ConversationId, Outcome, Owner, RecoveryPolicy, RequestId};
 
-use crate::{ExchangeId, Pointer, Pointers};
+use crate::{ExchangeId, Millis, Pointer, Pointers};
 
 /// One thing that happened.
 #[derive(Clone, Debug, PartialEq)]
@@ -18,9 +19,19 @@ pub enum Event {
     Received {
         /// Which.
         exchange: ExchangeId,
-        /// What the reply means.
+        /// What the reply means; of a stream, what its end means. One that brought the outcome has
+        /// no other end.
         verdict: Verdict,
     },
+    /// A stream brought something.
+    Followed {
+        /// Which.
+        exchange: ExchangeId,
+        /// What.
+        followed: Followed,
+    },
+    /// The head of a stream came, and then nothing: somebody in between holds it back.
+    Buffered(ExchangeId),
     /// A timer has run out.
     Timer(TimerId),
     /// Something suggests that the line or the page is back.
@@ -52,6 +63,8 @@ pub struct Start {
     pub mirrored: Vec<Pointer>,
     /// Whose session it was the last time there was one.
     pub remembered: Option<Owner>,
+    /// When something between page and server was last seen to hold back a stream.
+    pub buffering: Option<Millis>,
     /// Whether the page can be seen.
     pub visible: bool,
     /// Whether the browser says it has a network.
@@ -64,6 +77,7 @@ impl Default for Start {
             pointers: Pointers::default(),
             mirrored: Vec::new(),
             remembered: None,
+            buffering: None,
             visible: true,
             online: true,
         }

@@ -1,33 +1,41 @@
 //! Following pending asks, and looking at once when there is reason to.
 //!
-//! A tab has at most one long exchange, for the conversation in view, and none while it is hidden.
-//! Every other pending ask is looked up now and then with `wait=0`.
+//! A tab has at most one long exchange, for the conversation in view, and none while it is hidden: a
+//! stream, or where streams do not pass a lookup that waits. Every other pending ask is looked up now
+//! and then with `wait=0`. Not here: what a stream brings.
 
 use holdfast_protocol::reply::Exchange;
 use holdfast_protocol::{Outcome, RequestId, State};
 
 use crate::ask::{Flight, Phase};
-use crate::{Millis, Nudge, Trouble};
+use crate::{Effect, Millis, Nudge, TimerId, Trouble};
 
 /// Between short lookups of a pending ask, while the page can be seen.
 const POLL: Millis = 2_000;
+/// The same for the ask in view, where another tab has the long exchange.
+pub(crate) const POLL_IN_VIEW: Millis = 1_000;
 /// The same while it cannot.
 const POLL_HIDDEN: Millis = 15_000;
 /// The long poll while text is growing, in seconds: each reply brings what has come so far.
-const WAIT_GROWING: u32 = 2;
+const WAIT_GROWING: u32 = 1;
+/// A stream that brings nothing for so long is held against a lookup: whoever keeps the line alive may
+/// know nothing of the ask.
+const RECONCILE: Millis = 25_000;
 
 impl super::Recovery {
     /// Makes the one long exchange the right one, and keeps every followed ask looked after.
     pub(crate) fn follow(&mut self) {
         let focus = self.focus();
-        let is_long = |flight: Flight| flight.kind == Exchange::Lookup && flight.wait > 0;
-        for request_id in self.following(|ask| ask.flight.is_some_and(is_long)) {
+        for request_id in self.following(|ask| ask.flight.is_some_and(|flight| flight.is_long())) {
             if Some(request_id) != focus {
                 self.quiet(request_id);
             }
         }
         for request_id in self.following(|ask| ask.flight.is_none() && !ask.patient) {
-            if Some(request_id) == focus {
+            if self.asks.get(&request_id).is_some_and(|ask| ask.is_short) {
+                // The rest is there: no reason to wait for it.
+                self.send(request_id, Exchange::Lookup, 0, false);
+            } else if Some(request_id) == focus {
                 self.look_long(request_id);
             } else if self.asks.get(&request_id).is_some_and(|ask| !ask.sleeping) {
                 self.poll(request_id);
@@ -54,28 +62,40 @@ impl super::Recovery {
     }
 
     fn look_long(&mut self, request_id: RequestId) {
+        if self.may_stream() {
+            self.send(request_id, Exchange::Events, 0, false);
+            return self.reconcile_later(request_id);
+        }
         let Some(ask) = self.asks.get(&request_id) else { return };
         let growing = ask.outcome.as_deref().is_some_and(may_grow);
         let wait = if growing { ask.long_wait().min(WAIT_GROWING) } else { ask.long_wait() };
         self.send(request_id, Exchange::Lookup, wait, false);
     }
 
+    fn reconcile_later(&mut self, request_id: RequestId) {
+        let Some(ask) = self.asks.get_mut(&request_id) else { return };
+        ask.sleeping = true;
+        let timer = TimerId::Ask(request_id, ask.timer);
+        self.effects.push(Effect::Sleep { timer, millis: RECONCILE });
+    }
+
     /// A pause that an ask which comes into view need not sit out.
     fn poll(&mut self, request_id: RequestId) {
         let millis = if self.visible { POLL } else { POLL_HIDDEN };
-        self.pause(request_id, Exchange::Lookup, millis);
+        self.pause(request_id, Exchange::Events, millis);
         if let Some(ask) = self.asks.get_mut(&request_id) {
             ask.patient = false;
         }
     }
 
-    /// A long lookup that came back early without news was cut short by somebody (the driver, for
-    /// one, where another tab follows the ask): the next one waits a little.
+    /// A long lookup that came back early was cut short by somebody (the driver, for one, where
+    /// another tab follows the ask), and so was a stream that was none: the next one waits a little.
     pub(crate) fn pace(&mut self, request_id: RequestId, flight: Flight) {
-        let early = self.now.saturating_sub(flight.since) < Millis::from(flight.wait) * 500;
+        let early = flight.kind == Exchange::Events
+            || self.now.saturating_sub(flight.since) < Millis::from(flight.wait) * 500;
         let pending = self.asks.get(&request_id).is_some_and(|ask| ask.phase == Phase::Following);
         if early && pending {
-            self.pause(request_id, Exchange::Lookup, POLL);
+            self.pause(request_id, Exchange::Events, POLL_IN_VIEW);
         }
     }
 
@@ -86,10 +106,24 @@ impl super::Recovery {
         }
         ask.sleeping = false;
         ask.patient = false;
-        let (phase, next, is_awaited) = (ask.phase, ask.next, ask.next_attempt.is_some());
-        if phase == Phase::Following && self.focus() == Some(request_id) {
-            return;
+        let progress = ask.progress();
+        if let Some(flight) = &mut ask.flight {
+            // Timers run beside streams only.
+            return if std::mem::replace(&mut flight.mark, progress) == progress {
+                self.look(request_id, true);
+            } else {
+                self.reconcile_later(request_id);
+            };
         }
+        let (phase, next, is_awaited) = (ask.phase, ask.next, ask.next_attempt.is_some());
+        let next = match next {
+            // Its turn to have the long exchange.
+            Exchange::Events if phase == Phase::Following && self.focus() == Some(request_id) => {
+                return;
+            }
+            Exchange::Events => Exchange::Lookup,
+            next => next,
+        };
         self.send(request_id, next, 0, false);
         if is_awaited {
             // Nobody should be told to wait for what is under way, or be offered what fits a pause.
@@ -104,6 +138,7 @@ impl super::Recovery {
             Nudge::Visible | Nudge::PageShow => self.visible = true,
             Nudge::Woke => {}
         }
+        self.mute = 0;
         self.nudge_session();
         // After these a connection that looks open may be dead; becoming visible says nothing of it.
         let line_is_new = nudge != Nudge::Visible;
@@ -160,7 +195,7 @@ impl super::Recovery {
         let long: Vec<_> = self
             .asks
             .values()
-            .filter(|ask| ask.flight.is_some_and(|flight| flight.wait > 0))
+            .filter(|ask| ask.flight.is_some_and(|flight| flight.is_long()))
             .map(|ask| ask.request_id)
             .collect();
         for request_id in long {

@@ -27,6 +27,7 @@ mod received;
 mod recovery;
 mod rules;
 mod session;
+mod stream;
 mod text;
 mod turn;
 

@@ -5,18 +5,14 @@ use holdfast_protocol::{Code, Outcome, RequestId, Status};
 
 use crate::ask::{Ask, Flight, Parting, Phase};
 use crate::rules::{Unheard, unheard};
+use crate::text::Taken;
 use crate::{Announcement, Effect, ExchangeId, Notice, Returned, Trouble};
 
 impl super::Recovery {
     pub(crate) fn received(&mut self, exchange: ExchangeId, verdict: Verdict) {
         // A reply to an exchange that was given up is late, not wrong: but what it could tell is
         // being asked again already.
-        let Some((request_id, flight)) = self.asks.values().find_map(|ask| {
-            let flight = ask.flight.filter(|flight| flight.exchange == exchange)?;
-            Some((ask.request_id, flight))
-        }) else {
-            return;
-        };
+        let Some((request_id, flight)) = self.flying(exchange) else { return };
         if let Some(ask) = self.asks.get_mut(&request_id) {
             ask.flight = None;
         }
@@ -24,6 +20,11 @@ impl super::Recovery {
             Verdict::Outcome(outcome) => {
                 self.nudge_session();
                 self.outcome(request_id, flight, outcome);
+            }
+            // The lookup says what is refused: the ask, or but the stream, as by an older server.
+            Verdict::Refused { .. } if flight.kind == Exchange::Events => {
+                self.without_streams = true;
+                self.send(request_id, Exchange::Lookup, 0, false);
             }
             Verdict::Refused { code, detail } => {
                 self.refused(request_id, flight.kind, code, detail);
@@ -41,6 +42,10 @@ impl super::Recovery {
             Verdict::Wait { after, code, detail } => {
                 self.wait(request_id, flight, after, code, detail);
             }
+            Verdict::Unknown { timed_out, replied } if flight.kind == Exchange::Events => {
+                self.count_mute(flight, timed_out);
+                self.stream_ended(request_id, flight, replied);
+            }
             Verdict::Unknown { timed_out, replied } => {
                 if let Some(ask) = self.asks.get_mut(&request_id)
                     && timed_out
@@ -55,8 +60,8 @@ impl super::Recovery {
     fn outcome(&mut self, request_id: RequestId, flight: Flight, outcome: Box<Outcome>) {
         let Some(ask) = self.asks.get_mut(&request_id) else { return };
         ask.failures = 0;
-        ask.waits = 0;
         if outcome.is_unknown() {
+            ask.waits = 0;
             self.unheard_first(request_id);
             return;
         }
@@ -76,17 +81,31 @@ impl super::Recovery {
                 return;
             }
         }
-        let by_lookup = matches!(flight.kind, Exchange::Lookup | Exchange::Resubmission);
-        self.learned(request_id, outcome, by_lookup);
-        self.pace(request_id, flight);
+        let by_lookup = !matches!(flight.kind, Exchange::Ask | Exchange::Cancel);
+        match self.learned(request_id, outcome, by_lookup) {
+            // There is more text, it said, and sent none of it.
+            Taken::Stuck => return self.unknown(request_id, flight, true),
+            Taken::Whole => self.pace(request_id, flight),
+            Taken::Part => {}
+        }
+        if let Some(ask) = self.asks.get_mut(&request_id) {
+            ask.waits = 0;
+        }
     }
 
     /// The journal knows the ask: shows it, and follows it or is done with it.
-    fn learned(&mut self, request_id: RequestId, outcome: Box<Outcome>, by_lookup: bool) {
-        let status = outcome.status;
+    fn learned(&mut self, request_id: RequestId, outcome: Box<Outcome>, by_lookup: bool) -> Taken {
+        let Some(ask) = self.asks.get_mut(&request_id) else { return Taken::Whole };
+        let was_lost = ask.is_lost();
+        let taken = ask.learn(outcome);
+        self.stands(request_id, was_lost, by_lookup);
+        taken
+    }
+
+    /// Where an ask stands by what has just been learned of it.
+    pub(crate) fn stands(&mut self, request_id: RequestId, was_lost: bool, by_lookup: bool) {
         let Some(ask) = self.asks.get_mut(&request_id) else { return };
-        let was_lost = ask.trouble == Some(Trouble::Checking) || ask.phase == Phase::Unreachable;
-        ask.learn(outcome);
+        let status = ask.status().unwrap_or(Status::Pending);
         if !status.is_settled() {
             ask.phase = Phase::Following;
             self.unmirror(request_id);
@@ -121,6 +140,10 @@ impl super::Recovery {
             Some(ask) if ask.is_over() && !outcome.status.is_settled() => {
                 self.show(request_id);
             }
+            // Nor does it of an ask that is followed.
+            Some(ask) if ask.phase == Phase::Following && !outcome.status.is_settled() => {
+                self.show(request_id);
+            }
             Some(ask) if ask.is_over() => {
                 ask.learn(outcome);
                 self.show(request_id);
@@ -129,8 +152,11 @@ impl super::Recovery {
                 ask.learn(outcome);
                 self.show(request_id);
             }
-            Some(_) => self.learned(request_id, outcome, true),
+            Some(_) => drop(self.learned(request_id, outcome, true)),
             None if outcome.status.is_settled() => {
+                if !self.settled.contains(&request_id) {
+                    self.settled.push(request_id);
+                }
                 self.effects.push(Effect::Show(Box::new(crate::Turn::of_outcome(*outcome))));
             }
             None => {
@@ -215,10 +241,11 @@ impl super::Recovery {
 
     fn retried(&mut self, request_id: RequestId, other: RequestId) {
         let Some(ask) = self.asks.get(&request_id) else { return };
-        let conversation_id = ask.conversation_id;
+        let (conversation_id, question) = (ask.conversation_id, ask.question.clone());
         self.forget(request_id);
-        if !self.asks.contains_key(&other) {
-            let ask = Ask::of_ids(other, conversation_id, self.policy.submit_attempts);
+        if !self.asks.contains_key(&other) && !self.settled.contains(&other) {
+            let mut ask = Ask::of_ids(other, conversation_id, self.policy.submit_attempts);
+            ask.question = question;
             self.asks.insert(other, ask);
             self.begin(other, Exchange::Lookup);
         }
@@ -235,11 +262,12 @@ impl super::Recovery {
         let most = self.policy.submit_attempts;
         let Some(ask) = self.asks.get_mut(&request_id) else { return };
         ask.waits += 1;
-        if code.is_none() && flight.kind == Exchange::Lookup {
+        if code.is_none() && matches!(flight.kind, Exchange::Lookup | Exchange::Events) {
             ask.failures += 1;
         }
         ask.next = match flight.kind {
             Exchange::Ask => Exchange::Resubmission,
+            Exchange::Events => Exchange::Lookup,
             kind => kind,
         };
         if after > WAIT_MOST {
@@ -271,7 +299,9 @@ impl super::Recovery {
             Exchange::Ask | Exchange::Resubmission => {
                 self.begin(request_id, Exchange::Lookup);
             }
-            Exchange::Lookup | Exchange::Cancel => self.missed(request_id, flight, replied),
+            Exchange::Lookup | Exchange::Events | Exchange::Cancel => {
+                self.missed(request_id, flight, replied);
+            }
         }
     }
 

@@ -17,12 +17,16 @@ use crate::{
 const SUBMIT_DEADLINE: Millis = 30_000;
 /// How long a lookup may be without a reply beyond what it lets the server wait.
 const LOOKUP_DEADLINE: Millis = 10_000;
+/// How long a stream may be silent. The server says that it is there every 3 s.
+const STREAM_SILENCE: Millis = 10_000;
 
 /// The browser's side of the promise.
 #[derive(Debug)]
 pub struct Recovery {
     /// By id; ids made later sort later, so this is the order they were asked in.
     pub(crate) asks: BTreeMap<RequestId, Ask>,
+    /// Asks that are shown as they settled, and of which nothing else is kept.
+    pub(crate) settled: Vec<RequestId>,
     /// Pointers of other principals, or of nobody known yet: only kept.
     pub(crate) kept: Vec<Pointer>,
     /// Other tabs' asks, until it is known whose session this is.
@@ -31,6 +35,12 @@ pub struct Recovery {
     pub(crate) session: SessionState,
     pub(crate) remembered: Option<Owner>,
     pub(crate) policy: RecoveryPolicy,
+    /// When something between page and server was last seen to hold back a stream.
+    pub(crate) buffering: Option<Millis>,
+    /// Streams are refused here.
+    pub(crate) without_streams: bool,
+    /// Streams in a row that never said anything.
+    pub(crate) mute: u32,
     pub(crate) visible: bool,
     pub(crate) online: bool,
     pub(crate) viewing: Option<ConversationId>,
@@ -45,12 +55,16 @@ impl Recovery {
     pub fn new(seed: u64) -> Self {
         Self {
             asks: BTreeMap::new(),
+            settled: Vec::new(),
             kept: Vec::new(),
             mirrored: Vec::new(),
             unreadable: Vec::new(),
             session: SessionState::default(),
             remembered: None,
             policy: RecoveryPolicy::default(),
+            buffering: None,
+            without_streams: false,
+            mute: 0,
             visible: true,
             online: true,
             viewing: None,
@@ -69,6 +83,8 @@ impl Recovery {
             Event::Session(exchange, reply) => self.session_received(exchange, reply),
             Event::Submitted(body) => self.submitted(body),
             Event::Received { exchange, verdict } => self.received(exchange, verdict),
+            Event::Followed { exchange, followed } => self.followed(exchange, followed),
+            Event::Buffered(exchange) => self.buffered(exchange),
             Event::Timer(TimerId::Ask(request_id, timer)) => self.timer(request_id, timer),
             Event::Timer(TimerId::Session(timer)) => self.session_timer(timer),
             Event::Nudged(nudge) => self.nudged(nudge),
@@ -119,7 +135,12 @@ impl Recovery {
         let exchange = self.next_exchange();
         let now = self.now;
         let Some(ask) = self.asks.get_mut(&request_id) else { return };
-        ask.flight = Some(Flight { exchange, kind, since: now, wait, free });
+        let mark = ask.progress();
+        if kind == Exchange::Events {
+            // Every stream tells it from its beginning.
+            ask.thought = 0;
+        }
+        ask.flight = Some(Flight { exchange, kind, since: now, wait, free, mark });
         ask.next_attempt = None;
         let submits = matches!(kind, Exchange::Ask | Exchange::Resubmission);
         let body = ask.pointer.as_ref().map(|pointer| pointer.ask.clone());
@@ -135,12 +156,22 @@ impl Recovery {
                 Box::new(CancelBody { conversation_id: ask.conversation_id, ask: ask_body })
             }),
             wait,
+            after: ask.shown.held(),
             deadline: match kind {
                 Exchange::Lookup => LOOKUP_DEADLINE + Millis::from(wait) * 1_000,
+                Exchange::Events => STREAM_SILENCE,
                 Exchange::Ask | Exchange::Resubmission | Exchange::Cancel => SUBMIT_DEADLINE,
             },
         };
         self.effects.push(Effect::Send(sending));
+    }
+
+    /// The ask that an exchange under way is about.
+    pub(crate) fn flying(&self, exchange: ExchangeId) -> Option<(RequestId, Flight)> {
+        self.asks.values().find_map(|ask| {
+            let flight = ask.flight.filter(|flight| flight.exchange == exchange)?;
+            Some((ask.request_id, flight))
+        })
     }
 
     /// Ends what is under way about an ask, and makes its timer void.

@@ -31,6 +31,7 @@ impl super::Recovery {
         self.visible = start.visible;
         self.online = start.online;
         self.remembered = start.remembered;
+        self.buffering = start.buffering;
         self.unreadable = start.pointers.unreadable;
         self.kept = start.pointers.readable;
         let held = |pointer: &Pointer| self.kept.iter().any(|k| k.request_id == pointer.request_id);

@@ -2,8 +2,9 @@
 
 use std::time::Duration;
 
-use holdfast_protocol::{ConversationId, Outcome, RequestId, State, Status, Timestamp};
+use holdfast_protocol::{AskBody, ConversationId, Outcome, RequestId, State, Status, Timestamp};
 
+use crate::ask::take_text;
 use crate::{Millis, Shown};
 
 /// Everything the page shows of one ask.
@@ -17,12 +18,16 @@ pub struct Turn {
     pub seq: Option<u64>,
     /// The question.
     pub question: String,
+    /// The ask it repeats. Which one repeats it stands in the outcome, once the server has said so.
+    pub retry_of: Option<RequestId>,
     /// When it was asked: by the server's clock once known, before that by the browser's.
     pub asked_at: Option<Timestamp>,
     /// `data-status`.
     pub status: TurnStatus,
     /// The answer so far.
     pub shown: Shown,
+    /// What the model thought aloud so far.
+    pub reasoning: Shown,
     /// The answer came by lookup after a failure.
     pub recovered: bool,
     /// Stop was pressed, and is not acknowledged yet.
@@ -33,7 +38,8 @@ pub struct Turn {
     pub next_attempt: Option<Millis>,
     /// What a person can do.
     pub actions: Vec<Action>,
-    /// The last outcome the server gave.
+    /// The last outcome the server gave, without what `question`, `shown` and `reasoning` hold. Until
+    /// all of its text is here it is pending.
     pub outcome: Option<Box<Outcome>>,
 }
 
@@ -113,27 +119,45 @@ pub enum Action {
     TakeBack,
     /// Forget it.
     Discard,
+    /// Ask the same again, as an ask of its own whose `retry_of` names this one. It may cost again.
+    AskAgain,
 }
 
 impl Turn {
     /// The turn of a settled or pending outcome nobody here follows.
-    pub fn of_outcome(outcome: Outcome) -> Self {
-        let mut shown = Shown::default();
-        shown.merge(&outcome);
+    pub fn of_outcome(mut outcome: Outcome) -> Self {
+        let (mut shown, mut reasoning) = (Shown::default(), Shown::default());
+        take_text(&mut shown, &mut reasoning, &mut outcome);
         Self {
             request_id: outcome.request_id,
             conversation_id: outcome.conversation_id,
             seq: outcome.seq,
-            question: outcome.question.clone().unwrap_or_default(),
+            question: outcome.question.take().unwrap_or_default(),
+            retry_of: outcome.retry_of,
             asked_at: outcome.asked_at,
             status: TurnStatus::Outcome(outcome.status),
             shown,
+            reasoning,
             recovered: false,
             stopping: false,
             trouble: None,
             next_attempt: None,
-            actions: Vec::new(),
+            actions: again(&outcome),
             outcome: Some(Box::new(outcome)),
+        }
+    }
+
+    /// The ask that asks the same again, under an id of its own.
+    pub fn again(&self, request_id: RequestId) -> AskBody {
+        AskBody {
+            request_id,
+            conversation_id: self.conversation_id,
+            question: self.question.clone(),
+            current: None,
+            remember: None,
+            language: None,
+            model: None,
+            retry_of: Some(self.request_id),
         }
     }
 
@@ -141,4 +165,10 @@ impl Turn {
     pub fn state(&self) -> Option<State> {
         self.outcome.as_ref().and_then(|outcome| outcome.state)
     }
+}
+
+/// What can be done about an outcome: the same can be asked again, once.
+pub(crate) fn again(outcome: &Outcome) -> Vec<Action> {
+    let can_be = outcome.status.is_settled() && outcome.retried_by.is_none();
+    if can_be { vec![Action::AskAgain] } else { Vec::new() }
 }

@@ -7,13 +7,13 @@ mod page;
 use std::time::Duration;
 
 use holdfast_protocol::reply::{Exchange, Verdict};
-use holdfast_protocol::{Code, RecoveryPolicy, State, Status, Timestamp};
+use holdfast_protocol::{AskBody, Code, RecoveryPolicy, State, Status, Timestamp};
 use holdfast_recovery::{
-    Action, Announcement, Event, Notice, Nudge, Pointer, Returned, SessionReply, Trouble,
+    Action, Announcement, Event, Notice, Nudge, Pointer, Returned, SessionReply, Trouble, Turn,
 };
 use page::{
-    NOTHING, OWNER, Page, TIMED_OUT, body, conversation, outcome, pointer, refused, request, says,
-    unheard,
+    NOTHING, OWNER, Page, TIMED_OUT, body, conversation, delta, end, outcome, pointer, refused,
+    request, says, unheard,
 };
 
 const HOUR: u64 = 3_600_000;
@@ -28,12 +28,11 @@ fn an_ask_is_kept_sent_followed_shown_and_let_go() {
     assert!(page.is_stored(1) && page.mirror.contains_key(&request(1)));
     page.reply(1, says(outcome(1, Status::Pending, "")));
     assert!(page.mirror.is_empty(), "accepted: no business of other tabs any more");
-    assert_eq!((page.status(1), page.flight(1).kind), ("pending", Exchange::Lookup));
-    assert!(page.flight(1).wait > 0);
-    page.now += 2_000;
-    page.reply(1, says(outcome(1, Status::Pending, "Be")));
-    assert_eq!(page.turn(1).shown.text(), "Be");
-    page.reply(1, says(outcome(1, Status::Completed, "Because.")));
+    assert_eq!((page.status(1), page.flight(1).kind), ("pending", Exchange::Events));
+    page.stream(1, delta(0, "Be"));
+    assert_eq!((page.status(1), page.turn(1).shown.text()), ("pending", "Be"));
+    page.stream(1, delta(2, "cause."));
+    page.stream(1, end(1, Status::Completed, 8));
     assert_eq!((page.status(1), page.turn(1).shown.text()), ("completed", "Because."));
     assert!(!page.turn(1).recovered && !page.is_stored(1) && !page.is_flying(1));
     assert_eq!(page.announced, [Announcement::Sent, Announcement::Completed]);
@@ -306,7 +305,7 @@ fn a_pause_that_was_overtaken_does_not_cut_the_next_one_short() {
     page.reply(1, NOTHING);
     assert!(!page.is_flying(1), "it pauses after a failure");
     page.nudge(Nudge::Online);
-    let after = Duration::from_secs(60);
+    let after = Duration::from_mins(1);
     page.reply(1, Verdict::Wait { after, code: Some(Code::Starting), detail: String::new() });
     let slept = page.sleep_until_flying(1);
     assert!(slept >= 60_000, "{slept}");
@@ -365,6 +364,79 @@ fn already_asked_again_follows_the_ask_that_did() {
     assert!(!page.turns.contains_key(&request(1)) && !page.is_stored(1));
     page.reply(2, says(outcome(2, Status::Completed, "Yes.")));
     assert_eq!(page.status(2), "completed");
+}
+
+#[test]
+fn the_same_is_asked_again_by_an_ask_that_names_the_first() {
+    let mut page = Page::open();
+    page.ask(1);
+    page.reply(1, says(outcome(1, Status::Interrupted, "Be")));
+    assert_eq!(page.turn(1).actions, [Action::AskAgain]);
+    let again = page.turn(1).again(request(2));
+    let wanted = AskBody { retry_of: Some(request(1)), question: "Question 1?".into(), ..body(2) };
+    assert_eq!(again, wanted);
+    page.event(Event::Submitted(again.clone()));
+    assert_eq!(page.flight(2).ask.as_deref(), Some(&again));
+    assert_eq!(
+        (page.turn(2).retry_of, page.turn(1).status.as_str()),
+        (Some(request(1)), "interrupted")
+    );
+    page.reply(2, NOTHING);
+    page.reply(2, unheard(2));
+    page.settle_sessions();
+    assert_eq!(page.flight(2).ask.as_deref(), Some(&again), "the very same body");
+    let mut second = outcome(2, Status::Completed, "Because.");
+    second.retry_of = Some(request(1));
+    page.reply(2, says(second));
+    assert_eq!(page.turn(2).retry_of, Some(request(1)));
+    let mut first = outcome(1, Status::Interrupted, "Be");
+    first.retried_by = Some(request(2));
+    page.event(Event::Seen(Box::new(first)));
+    assert!(page.turn(1).actions.is_empty(), "only the last of a chain is asked again");
+}
+
+#[test]
+fn whatever_has_settled_can_be_asked_again_and_nothing_else() {
+    for (status, can) in [
+        (Status::Pending, false),
+        (Status::Completed, true),
+        (Status::Failed, true),
+        (Status::Cancelled, true),
+        (Status::Interrupted, true),
+    ] {
+        let mut page = Page::open();
+        page.event(Event::Seen(Box::new(outcome(1, status, ""))));
+        let turn = Turn::of_outcome(outcome(1, status, ""));
+        for turn in [page.turn(1), &turn] {
+            assert_eq!(turn.actions.contains(&Action::AskAgain), can, "{status:?}");
+        }
+    }
+}
+
+#[test]
+fn asked_again_in_two_tabs_it_is_one_ask_and_both_show_it() {
+    let mut page = Page::open();
+    page.event(Event::Submitted(AskBody { retry_of: Some(request(1)), ..body(2) }));
+    page.reply(2, Verdict::Retried(request(3)));
+    assert!(!page.turns.contains_key(&request(2)) && page.returned.is_empty());
+    assert!(!page.is_stored(2) && page.mirror.is_empty());
+    assert_eq!(page.turn(3).question, "Question 2?", "what it asks is known before it is found");
+    page.reply(3, says(outcome(3, Status::Pending, "Be")));
+    assert_eq!((page.status(3), page.flight(3).kind), ("pending", Exchange::Events));
+    assert!(page.turn(3).actions.contains(&Action::Stop));
+}
+
+#[test]
+fn already_asked_again_by_an_ask_that_is_on_the_screen_changes_nothing_of_it() {
+    for status in [Status::Pending, Status::Completed] {
+        let mut page = Page::open();
+        page.event(Event::Seen(Box::new(outcome(3, status, "Because."))));
+        let shown = page.turn(3).clone();
+        page.event(Event::Submitted(AskBody { retry_of: Some(request(1)), ..body(2) }));
+        page.reply(2, Verdict::Retried(request(3)));
+        assert!(!page.turns.contains_key(&request(2)));
+        assert_eq!(*page.turn(3), shown);
+    }
 }
 
 #[test]
@@ -463,10 +535,12 @@ fn stop_first_ends_the_tabs_long_exchange() {
     page.ask(1);
     page.reply(1, says(outcome(1, Status::Pending, "")));
     page.ask(2);
-    assert!(page.flight(1).wait > 0);
+    let long = page.flight(1).clone();
+    assert!(long.is_long());
     page.event(Event::Stopped(request(2)));
-    let waits: Vec<_> = page.flights.iter().map(|flight| (flight.kind, flight.wait)).collect();
-    assert!(waits.contains(&(Exchange::Cancel, 0)), "{waits:?}");
+    assert!(page.flights.iter().all(|flight| flight.exchange != long.exchange));
+    let kinds: Vec<_> = page.flights.iter().map(|flight| flight.kind).collect();
+    assert_eq!(kinds, [Exchange::Cancel, Exchange::Events], "and takes it up again behind it");
 }
 
 #[test]
@@ -495,34 +569,37 @@ fn hidden_or_elsewhere_there_is_no_long_exchange() {
     page.event(Event::Hidden);
     assert!(!page.is_flying(1));
     page.sleep_until_flying(1);
-    assert_eq!(page.flight(1).wait, 0);
+    assert!(!page.flight(1).is_long());
     page.reply(1, says(outcome(1, Status::Pending, "")));
     page.nudge(Nudge::Visible);
-    assert_eq!(page.flight(1).wait, 0, "back in view it is looked up at once");
+    assert!(!page.flight(1).is_long(), "back in view it is looked up at once");
     page.reply(1, says(outcome(1, Status::Pending, "")));
-    assert!(page.flight(1).wait > 0);
+    assert!(page.flight(1).is_long());
     page.event(Event::Viewing(Some(conversation(2))));
     assert!(!page.is_flying(1));
     page.event(Event::Viewing(Some(conversation(1))));
-    assert!(page.flight(1).wait > 0);
+    assert!(page.flight(1).is_long());
 }
 
 #[test]
-fn a_long_lookup_cut_short_does_not_become_a_storm() {
-    let mut page = Page::open();
-    page.ask(1);
-    page.reply(1, says(outcome(1, Status::Pending, "")));
-    for _ in 0..5 {
-        page.now += 20;
+fn a_long_exchange_cut_short_does_not_become_a_storm() {
+    for mut page in [Page::open(), Page::open_behind_a_buffer()] {
+        page.ask(1);
         page.reply(1, says(outcome(1, Status::Pending, "")));
-        assert!(!page.is_flying(1));
-        assert!(page.sleep_until_flying(1) >= 2_000);
+        for text in ["", "a", "ab", "abc", "abcd"] {
+            assert!(page.flight(1).is_long());
+            page.now += 20;
+            page.reply(1, says(outcome(1, Status::Pending, text)));
+            assert!(!page.is_flying(1));
+            assert!(page.sleep_until_flying(1) >= 1_000);
+        }
+        assert_eq!(page.turn(1).shown.text(), "abcd", "it grows all the same");
     }
 }
 
 #[test]
 fn a_time_out_halves_the_next_wait() {
-    let mut page = Page::open();
+    let mut page = Page::open_behind_a_buffer();
     page.ask(1);
     let mut queued = outcome(1, Status::Pending, "");
     queued.state = Some(State::Accepted);
@@ -551,6 +628,11 @@ fn becoming_visible_never_sends_an_ask_again() {
         page.nudge(Nudge::Visible);
     }
     assert_eq!(page.count(1, Exchange::Ask) + page.count(1, Exchange::Resubmission), 1);
+    assert_eq!(page.flights.len(), 1);
+    assert_eq!(page.count(1, Exchange::Lookup), 1, "one look, however often");
+    page.reply(1, says(outcome(1, Status::Pending, "")));
+    assert_eq!((page.flights.len(), page.flight(1).kind), (1, Exchange::Events));
+    assert!(!page.announced.contains(&Announcement::ConnectionLost));
 }
 
 #[test]
@@ -618,7 +700,7 @@ fn another_tabs_question_that_did_arrive_is_followed() {
 fn an_outcome_seen_in_a_conversation_is_followed_without_a_pointer() {
     let mut page = Page::open();
     page.event(Event::Seen(Box::new(outcome(1, Status::Pending, "Be"))));
-    assert!(page.flight(1).wait > 0 && !page.is_stored(1));
+    assert!(page.flight(1).is_long() && !page.is_stored(1));
     page.event(Event::Stopped(request(1)));
     page.reply(1, says(outcome(1, Status::Cancelled, "Be")));
     assert_eq!(page.status(1), "cancelled");

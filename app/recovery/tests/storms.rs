@@ -11,10 +11,14 @@ mod page;
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
+use holdfast_protocol::following::Followed;
 use holdfast_protocol::reply::{Exchange, Verdict};
 use holdfast_protocol::{Code, RequestId, Status};
 use holdfast_recovery::{Event, Nudge, Sending, SessionReply};
-use page::{NOTHING, OWNER, Page, TIMED_OUT, body, outcome, request, says, unheard};
+use page::{
+    NOTHING, OWNER, Page, TIMED_OUT, body, delta, end, outcome, page_of, request, says, thought,
+    unheard,
+};
 use proptest::prelude::*;
 
 const TEXT: &str = "Because the line held, and the answer was kept.";
@@ -42,7 +46,7 @@ impl Server {
                     ask.0 = Status::Cancelled;
                 }
             }
-            Exchange::Lookup => {}
+            Exchange::Lookup | Exchange::Events => {}
         }
     }
 
@@ -55,11 +59,36 @@ impl Server {
         }
     }
 
-    fn says(&self, n: u64) -> Verdict {
-        match self.asks.get(&request(n)) {
+    fn says(&self, sending: &Sending) -> Verdict {
+        let n = number(sending.request_id);
+        match self.asks.get(&sending.request_id) {
+            Some(&(status, length))
+                if matches!(sending.kind, Exchange::Lookup | Exchange::Events) =>
+            {
+                let after = usize::try_from(sending.after).unwrap();
+                page_of(n, status, &TEXT[..length], after, 20)
+            }
             Some(&(status, length)) => says(outcome(n, status, &TEXT[..length])),
             None => unheard(n),
         }
+    }
+
+    /// What a stream may bring next, or what a broken one brings in its place.
+    fn tells(&self, n: u64, held: usize, kind: u8) -> Option<Followed> {
+        let &(status, length) = self.asks.get(&request(n))?;
+        let from =
+            |start: usize| delta(start, TEXT.get(start..length.min(start + 5)).unwrap_or(""));
+        Some(match kind {
+            0..=3 => from(held),
+            // Told before; and something is missing.
+            4 => from(held.saturating_sub(3)),
+            5 => delta(held + 2, "lost"),
+            6 => end(n % 3 + 1, Status::Completed, length),
+            7 => Followed::state(&outcome(n, Status::Pending, ""), None),
+            8 => thought("Hm. "),
+            _ if status.is_settled() => end(n, status, length),
+            _ => from(0),
+        })
     }
 }
 
@@ -72,6 +101,11 @@ enum Step {
         arrives: bool,
         replied: bool,
         timed_out: bool,
+    },
+    /// The stream among the requests, if it is one, brings something; or it is held back.
+    Stream {
+        which: usize,
+        kind: u8,
     },
     Foreign {
         which: usize,
@@ -95,6 +129,7 @@ fn step() -> impl Strategy<Value = Step> {
         8 => (0..4usize, any::<bool>(), any::<bool>(), any::<bool>()).prop_map(
             |(which, arrives, replied, timed_out)| Step::Reply { which, arrives, replied, timed_out }
         ),
+        8 => (0..4usize, 0..14u8).prop_map(|(which, kind)| Step::Stream { which, kind }),
         2 => (0..4usize, 0..4u8).prop_map(|(which, kind)| Step::Foreign { which, kind }),
         3 => any::<bool>().prop_map(Step::Session),
         6 => Just(Step::Sleep),
@@ -125,8 +160,28 @@ fn play(page: &mut Page, server: &mut Server, step: Step) {
                 server.arrive(&sending);
             }
             page.now += 40;
-            let lost = if timed_out { TIMED_OUT } else { NOTHING };
-            page.reply(n, if replied { server.says(n) } else { lost });
+            let lost = match sending.kind {
+                Exchange::Events if arrives => Verdict::STREAM_ENDED,
+                _ if timed_out => TIMED_OUT,
+                _ => NOTHING,
+            };
+            page.reply(n, if replied { server.says(&sending) } else { lost });
+        }
+        Step::Stream { which, kind } => {
+            let Some(sending) = page.flights.get(which).cloned() else { return };
+            let n = number(sending.request_id);
+            if sending.kind != Exchange::Events {
+                return;
+            }
+            page.now += 40;
+            if kind == 13 {
+                page.event(Event::Buffered(sending.exchange));
+                return;
+            }
+            let held = usize::try_from(page.turn(n).shown.held()).unwrap();
+            if let Some(followed) = server.tells(n, held, kind) {
+                page.stream(n, followed);
+            }
         }
         Step::Foreign { which, kind } => {
             let Some(sending) = page.flights.get(which).cloned() else { return };
@@ -179,7 +234,15 @@ fn clear_up(page: &mut Page, server: &mut Server) {
         if let Some(sending) = page.flights.first().cloned() {
             server.arrive(&sending);
             page.now += 30;
-            page.reply(number(sending.request_id), server.says(number(sending.request_id)));
+            let n = number(sending.request_id);
+            if sending.kind == Exchange::Events {
+                let held = usize::try_from(page.turn(n).shown.held()).unwrap();
+                let followed = server.tells(n, held, 0).filter(|_| held < TEXT.len());
+                let ended = server.tells(n, held, 9);
+                page.stream(n, followed.or(ended).unwrap());
+            } else {
+                page.reply(n, server.says(&sending));
+            }
             continue;
         }
         let waiting = page.turns.values().find(|turn| {

@@ -29,7 +29,7 @@ fn the_first_pending_ask_of_a_conversation_is_followed_whatever_its_id() {
         page.reply(ask, says(pending));
     }
     let followed = |page: &Page| {
-        let long = page.flights.iter().find(|flight| flight.wait > 0);
+        let long = page.flights.iter().find(|flight| flight.is_long());
         long.map(|flight| flight.request_id)
     };
     assert_eq!(followed(&page), Some(request(2)));

@@ -17,6 +17,7 @@ impl Driver {
             Effect::Mirror(pointer) => storage::mirror(&pointer),
             Effect::Unmirror(request_id) => storage::unmirror(request_id),
             Effect::Remember(owner) => storage::remember(&owner),
+            Effect::RememberBuffering(seen) => storage::remember_buffering(seen),
             Effect::FetchSession { exchange, deadline } => self.fetch_session(exchange, deadline),
             Effect::Send(sending) => self.send(sending),
             Effect::Abort(exchange) => self.abort(exchange),

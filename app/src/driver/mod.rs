@@ -18,6 +18,7 @@ mod view;
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 
+use holdfast_protocol::following::Followed;
 use holdfast_recovery::{Event, ExchangeId, Millis, Recovery, Start};
 use send_wrapper::SendWrapper;
 
@@ -35,6 +36,9 @@ pub(crate) struct Driver {
     queue: RefCell<VecDeque<Event>>,
     handling: Cell<bool>,
     exchanges: RefCell<Vec<(ExchangeId, Abort)>>,
+    /// What streams brought since the last frame.
+    brought: RefCell<Vec<(ExchangeId, Followed)>>,
+    awaits_frame: Cell<bool>,
     book: RefCell<Book>,
     pointers: PointerStore,
     drafts: Drafts,
@@ -53,6 +57,8 @@ impl Driver {
             queue: RefCell::default(),
             handling: Cell::new(false),
             exchanges: RefCell::default(),
+            brought: RefCell::default(),
+            awaits_frame: Cell::new(false),
             book: RefCell::default(),
             pointers: PointerStore::default(),
             drafts: Drafts::default(),
@@ -67,6 +73,7 @@ impl Driver {
             // The tab itself is a witness too: whoever asked everything that is under way in it.
             remembered: storage::remembered().or_else(|| pointers.sole_owner().cloned()),
             pointers,
+            buffering: storage::buffering(),
             visible: signs::is_visible(),
             online: signs::is_online(),
         }));

@@ -28,7 +28,14 @@ impl Abort {
             timed_out: Cell::new(false),
             deadline: Cell::new(None),
         }));
-        let late = abort.clone();
+        abort.extend(deadline);
+        abort
+    }
+
+    /// So many milliseconds more, from now.
+    pub(crate) fn extend(&self, deadline: Millis) {
+        self.finish();
+        let late = self.clone();
         let timer = set_timeout_with_handle(
             move || {
                 late.0.timed_out.set(true);
@@ -36,8 +43,7 @@ impl Abort {
             },
             Duration::from_millis(deadline),
         );
-        abort.0.deadline.set(timer.ok());
-        abort
+        self.0.deadline.set(timer.ok());
     }
 
     /// Ends the request now.

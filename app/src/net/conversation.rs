@@ -27,7 +27,7 @@ pub(crate) enum Loaded {
 
 /// Loads the newest turns, or those before a `seq`.
 pub(crate) async fn conversation(id: ConversationId, before: Option<u64>, abort: &Abort) -> Loaded {
-    let before = before.map(|seq| ("before", seq.to_string()));
+    let before = before.map(|seq| ("before", seq.to_string())).into_iter().collect();
     match fetch::get(&format!("api/v1/conversations/{id}"), before, 0, abort).await {
         Some(fetched) => read(id, &fetched.reply()),
         None => Loaded::Nothing(None),

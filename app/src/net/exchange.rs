@@ -1,12 +1,12 @@
-//! The requests about one ask: ask, look up, cancel.
+//! The requests about one ask that have one reply: ask, look up, cancel.
 
 use holdfast_protocol::reply::{Exchange, Verdict, classify};
 use holdfast_recovery::Sending;
 
 use super::{Abort, fetch};
 
-/// Carries out one request of recovery's and says what its reply means. `wait` may be less than
-/// recovery allowed.
+/// Carries out one request of recovery's and says what its reply means: a lookup in place of a stream.
+/// `wait` may be less than recovery allowed.
 pub(crate) async fn exchange(sending: &Sending, wait: u32, abort: &Abort) -> Verdict {
     let Sending { request_id, conversation_id, kind, .. } = *sending;
     let fetched = match (kind, &sending.ask, &sending.cancel) {
@@ -18,9 +18,15 @@ pub(crate) async fn exchange(sending: &Sending, wait: u32, abort: &Abort) -> Ver
             fetch::post(&path, &cancel.to_json(), wait, abort).await
         }
         _ => {
-            let conversation = Some(("conversation_id", conversation_id.to_string()));
-            fetch::get(&format!("api/v1/requests/{request_id}"), conversation, wait, abort).await
+            let path = format!("api/v1/requests/{request_id}");
+            fetch::get(&path, from_there(sending), wait, abort).await
         }
     };
     classify(request_id, conversation_id, kind, fetch::received(fetched.as_ref(), abort))
+}
+
+/// The query of what is read of an ask: whose it is, and from where to go on.
+pub(super) fn from_there(sending: &Sending) -> Vec<(&'static str, String)> {
+    let conversation_id = sending.conversation_id.to_string();
+    vec![("conversation_id", conversation_id), ("after", sending.after.to_string())]
 }

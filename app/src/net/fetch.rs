@@ -1,6 +1,6 @@
 //! One request and the whole of its reply. A body that breaks off is no reply.
 
-use gloo_net::http::{Method, RequestBuilder, Response};
+use gloo_net::http::{Method, Request, RequestBuilder, Response};
 use holdfast_protocol::reply::{Received, Reply};
 use serde_json::Value;
 use web_sys::{RequestCache, RequestRedirect};
@@ -39,7 +39,7 @@ pub(super) fn received<'a>(fetched: Option<&'a Fetched>, abort: &Abort) -> Recei
 /// `GET`s a path relative to the mount, letting the server wait so many seconds.
 pub(super) async fn get(
     path: &str,
-    query: Option<(&str, String)>,
+    query: Vec<(&str, String)>,
     wait: u32,
     abort: &Abort,
 ) -> Option<Fetched> {
@@ -79,17 +79,30 @@ fn builder(path: &str, method: Method, wait: u32, abort: &Abort) -> RequestBuild
         .abort_signal(abort.signal().as_ref())
 }
 
-async fn finish(request: gloo_net::http::Request, abort: &Abort) -> Option<Fetched> {
-    if abort.is_aborted() {
-        return None;
-    }
-    let fetched = read(request).await;
+/// `GET`s a path relative to the mount; what comes is to be read by the caller.
+pub(super) async fn open(
+    path: &str,
+    query: Vec<(&str, String)>,
+    accept: &str,
+    abort: &Abort,
+) -> Option<Response> {
+    let request = builder(path, Method::GET, 0, abort).header("Accept", accept);
+    send(request.query(query).build().ok()?, abort).await
+}
+
+async fn finish(request: Request, abort: &Abort) -> Option<Fetched> {
+    let fetched = read(send(request, abort).await).await;
     abort.finish();
     fetched
 }
 
-async fn read(request: gloo_net::http::Request) -> Option<Fetched> {
-    let response = request.send().await.ok()?;
+async fn send(request: Request, abort: &Abort) -> Option<Response> {
+    if abort.is_aborted() { None } else { request.send().await.ok() }
+}
+
+/// The whole of a reply.
+pub(super) async fn read(response: Option<Response>) -> Option<Fetched> {
+    let response = response?;
     // Rejects when the connection ends before the body does.
     let body = response.binary().await.ok()?;
     Some(Fetched {
@@ -101,6 +114,6 @@ async fn read(request: gloo_net::http::Request) -> Option<Fetched> {
     })
 }
 
-fn header(response: &Response, name: &str) -> Option<String> {
+pub(super) fn header(response: &Response, name: &str) -> Option<String> {
     response.headers().get(name)
 }

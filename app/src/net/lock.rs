@@ -1,5 +1,8 @@
 //! One tab follows an ask: the lock that says which. Browsers have it on https and loopback alone;
 //! elsewhere nobody follows, and lookups do not wait.
+//!
+//! And few tabs follow at a time: a browser opens six connections to a server that speaks HTTP/1.1,
+//! and windows side by side may each follow an ask of their own.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -23,6 +26,9 @@ extern "C" {
     ) -> Result<Promise, JsValue>;
 }
 
+/// So many tabs of a browser follow at a time.
+const SLOTS: u32 = 4;
+
 /// Holds the lock until it is dropped.
 pub(crate) struct Guard(Function);
 
@@ -32,8 +38,18 @@ impl Drop for Guard {
     }
 }
 
-/// Takes the lock of an ask if nobody has it.
-pub(crate) async fn follow(request_id: RequestId) -> Option<Guard> {
+/// Takes the lock of an ask if nobody has it, and one of those that few have.
+pub(crate) async fn follow(request_id: RequestId) -> Option<(Guard, Guard)> {
+    let follows = take(&format!("holdfast.follow.{request_id}")).await?;
+    for slot in 0..SLOTS {
+        if let Some(may) = take(&format!("holdfast.long.{slot}")).await {
+            return Some((follows, may));
+        }
+    }
+    None
+}
+
+async fn take(name: &str) -> Option<Guard> {
     let locks = manager()?;
     let options = Object::new();
     Reflect::set(&options, &"ifAvailable".into(), &JsValue::TRUE).ok()?;
@@ -47,7 +63,7 @@ pub(crate) async fn follow(request_id: RequestId) -> Option<Guard> {
         // The lock is held for as long as what the callback returns is pending.
         if lock.is_null() { JsValue::UNDEFINED } else { held.into() }
     });
-    match locks.request(&format!("holdfast.follow.{request_id}"), &options, &callback) {
+    match locks.request(name, &options, &callback) {
         // A request that fails never calls back; without an answer this would wait for ever.
         Ok(request) => {
             let refused = Closure::once_into_js(move |_: JsValue| {

@@ -10,7 +10,7 @@ use crate::json;
 
 /// Fetches the session: what recovery wants to know, and the whole of it for the screen.
 pub(crate) async fn session(abort: &Abort) -> (SessionReply, Option<Session>) {
-    match fetch::get("api/v1/session", None, 0, abort).await {
+    match fetch::get("api/v1/session", Vec::new(), 0, abort).await {
         Some(fetched) => read(&fetched.reply()),
         None => (SessionReply::Nothing, None),
     }

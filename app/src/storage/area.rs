@@ -3,6 +3,7 @@
 
 use gloo_storage::{LocalStorage, SessionStorage, Storage as _};
 use holdfast_protocol::Owner;
+use holdfast_recovery::Millis;
 use serde::de::DeserializeOwned;
 
 use serde_json::Value;
@@ -10,6 +11,7 @@ use serde_json::Value;
 use crate::json;
 
 const OWNER: &str = "holdfast.owner";
+const BUFFERING: &str = "holdfast.buffering";
 
 /// One of the two.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -82,4 +84,15 @@ pub(crate) fn remember(owner: &Owner) {
 /// Whose session it was.
 pub(crate) fn remembered() -> Option<Owner> {
     Area::Local.value(OWNER)
+}
+
+/// Keeps when a stream was last seen to be held back.
+pub(crate) fn remember_buffering(seen: Millis) {
+    // Without it the next page finds out by itself.
+    let _ = Area::Local.put_text(BUFFERING, &seen.to_string());
+}
+
+/// When that was.
+pub(crate) fn buffering() -> Option<Millis> {
+    Area::Local.text(BUFFERING).ok()??.parse().ok()
 }

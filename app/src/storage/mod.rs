@@ -9,7 +9,7 @@ mod mirror;
 mod offers;
 mod pointers;
 
-pub(crate) use area::{Area, remember, remembered};
+pub(crate) use area::{Area, buffering, remember, remember_buffering, remembered};
 pub(crate) use drafts::Drafts;
 pub(crate) use mirror::{is_mirror_key, mirror, mirrored, unmirror};
 pub(crate) use offers::{load_offers, store_offers};

@@ -60,7 +60,7 @@ impl Followed {
 
     /// Reads an event. `None` if it is not known, or cannot be read.
     pub fn from_event(event: &Event) -> Option<Self> {
-        let mut value: Value = serde_json::from_str(&event.data).ok()?;
+        let mut value: Value = serde_json::from_slice(event.data.as_bytes()).ok()?;
         if event.name == OUTCOME
             && let Some(Value::Object(answer)) = value.get_mut("answer")
         {

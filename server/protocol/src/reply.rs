@@ -23,6 +23,9 @@ pub enum Exchange {
     Resubmission,
     /// A lookup.
     Lookup,
+    /// A request for the ask's event stream. What comes instead of the stream is classified as a
+    /// lookup's reply is.
+    Events,
     /// A cancel.
     Cancel,
 }
@@ -98,6 +101,11 @@ pub enum Verdict {
 
 impl Verdict {
     const NOTHING: Self = Self::Unknown { timed_out: false, replied: false };
+
+    /// A stream that came to its end without the outcome, as Holdfast may let it at any time.
+    pub const STREAM_ENDED: Self = Self::Unknown { timed_out: false, replied: true };
+    /// A stream that was cut, or that cannot be read on.
+    pub const STREAM_BROKEN: Self = Self::NOTHING;
 
     /// Whether the reply is Holdfast's own. Only a lookup that brought none counts as an attempt.
     pub const fn is_from_holdfast(&self) -> bool {

@@ -11,6 +11,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use holdfast_protocol::following::Followed;
 use holdfast_protocol::reply::{Exchange, Verdict};
 use holdfast_protocol::{
     Answer, AskBody, Code, ConversationId, Outcome, Owner, RecoveryPolicy, RequestId, State, Status,
@@ -69,6 +70,36 @@ pub(crate) fn says(outcome: Outcome) -> Verdict {
     Verdict::Outcome(Box::new(outcome))
 }
 
+/// A piece of the answer, as a stream brings it.
+pub(crate) fn delta(offset: usize, text: &str) -> Followed {
+    Followed::Delta { offset: offset as u64, text: text.into() }
+}
+
+/// A piece of the reasoning, as a stream brings it.
+pub(crate) fn thought(text: &str) -> Followed {
+    Followed::Reasoning { text: text.into() }
+}
+
+/// The end of a stream, of an answer that is so long.
+pub(crate) fn end(n: u64, status: Status, bytes: usize) -> Followed {
+    let mut outcome = outcome(n, status, "");
+    outcome.question = None;
+    outcome.answer = Some(Answer { bytes: bytes as u64, ..Answer::default() });
+    Followed::Outcome(Box::new(outcome))
+}
+
+/// What a lookup says that asked for what follows `after`, of an answer that is so long.
+pub(crate) fn page_of(n: u64, status: Status, text: &str, after: usize, most: usize) -> Verdict {
+    let mut outcome = outcome(n, status, text);
+    if let Some(answer) = &mut outcome.answer {
+        let after = if answer.text.is_char_boundary(after) { after } else { 0 };
+        let end = answer.text.floor_char_boundary(after.saturating_add(most));
+        (answer.offset, answer.bytes) = (after as u64, text.len() as u64);
+        text[after..end].clone_into(&mut answer.text);
+    }
+    says(outcome)
+}
+
 pub(crate) fn unheard(n: u64) -> Verdict {
     says(Outcome::unknown(request(n), conversation(1)))
 }
@@ -88,6 +119,7 @@ pub(crate) struct Page {
     /// `localStorage`.
     pub(crate) mirror: BTreeMap<RequestId, Pointer>,
     pub(crate) remembered: Option<Owner>,
+    pub(crate) buffering: Option<Millis>,
     pub(crate) flights: Vec<Sending>,
     pub(crate) sessions: Vec<ExchangeId>,
     pub(crate) timers: BTreeMap<(Millis, u64), TimerId>,
@@ -110,6 +142,7 @@ impl Page {
             stored: Pointers::default(),
             mirror: BTreeMap::new(),
             remembered: None,
+            buffering: None,
             flights: Vec::new(),
             sessions: Vec::new(),
             timers: BTreeMap::new(),
@@ -126,6 +159,15 @@ impl Page {
     /// A page that is open on the first conversation, signed in.
     pub(crate) fn open() -> Self {
         let mut page = Self::closed();
+        page.start();
+        page.sign_in(OWNER);
+        page
+    }
+
+    /// The same where streams are held back: its long exchange is a lookup that waits.
+    pub(crate) fn open_behind_a_buffer() -> Self {
+        let mut page = Self::closed();
+        page.buffering = Some(NOW);
         page.start();
         page.sign_in(OWNER);
         page
@@ -152,6 +194,7 @@ impl Page {
             pointers: Pointers::parse(&self.stored.to_json()),
             mirrored: self.mirror.values().cloned().collect(),
             remembered: self.remembered.clone(),
+            buffering: self.buffering,
             visible: true,
             online: true,
         };
@@ -203,6 +246,17 @@ impl Page {
         self.event(Event::Received { exchange, verdict });
     }
 
+    /// The stream of this ask brings something.
+    pub(crate) fn stream(&mut self, n: u64, followed: Followed) {
+        let flight = self.flight(n);
+        assert_eq!(flight.kind, Exchange::Events);
+        let exchange = flight.exchange;
+        if matches!(followed, Followed::Outcome(_)) {
+            self.flights.retain(|flight| flight.exchange != exchange);
+        }
+        self.event(Event::Followed { exchange, followed });
+    }
+
     /// Answers every session request as the local owner's.
     pub(crate) fn settle_sessions(&mut self) {
         while !self.sessions.is_empty() {
@@ -223,7 +277,8 @@ impl Page {
     pub(crate) fn sleep_until_flying(&mut self, n: u64) -> Millis {
         let before = self.now;
         while !self.is_flying(n) {
-            self.sleep().expect("something happens by itself");
+            let slept = self.sleep();
+            assert!(slept.is_some(), "nothing happens by itself: {:?}", self.turns);
         }
         self.now - before
     }
@@ -251,6 +306,7 @@ impl Page {
             Effect::Mirror(pointer) => drop(self.mirror.insert(pointer.request_id, *pointer)),
             Effect::Unmirror(request_id) => drop(self.mirror.remove(&request_id)),
             Effect::Remember(owner) => self.remembered = Some(owner),
+            Effect::RememberBuffering(seen) => self.buffering = Some(seen),
             Effect::FetchSession { exchange, .. } => self.sessions.push(exchange),
             Effect::Send(sending) => {
                 let stored = self.stored.readable.iter();
@@ -265,7 +321,9 @@ impl Page {
                         );
                         assert!(!pointer.cancel, "a stopped ask is never submitted");
                     }
-                    Exchange::Lookup | Exchange::Cancel => assert!(sending.ask.is_none()),
+                    Exchange::Lookup | Exchange::Events | Exchange::Cancel => {
+                        assert!(sending.ask.is_none());
+                    }
                 }
                 self.flights.push(sending.clone());
                 self.sent.push(sending);
@@ -289,6 +347,8 @@ impl Page {
             let completed = turn.status.as_str() == "completed";
             let (old, new) = (before.shown.text(), turn.shown.text());
             assert!(completed || new.len() >= old.len(), "text shrank from {old:?} to {new:?}");
+            let (old, new) = (before.reasoning.text(), turn.reasoning.text());
+            assert!(completed || new.len() >= old.len(), "{old:?} shrank to {new:?}");
         }
         let is_settled =
             matches!(turn.status.as_str(), "completed" | "failed" | "cancelled" | "interrupted");
@@ -301,7 +361,7 @@ impl Page {
 
     /// What must hold between any two events.
     fn check(&self) {
-        let long = self.flights.iter().filter(|flight| flight.wait > 0).count();
+        let long = self.flights.iter().filter(|flight| flight.is_long()).count();
         assert!(long <= 1, "{long} long exchanges in one tab");
         let mut ids = BTreeSet::new();
         for flight in &self.flights {

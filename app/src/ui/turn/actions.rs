@@ -17,8 +17,12 @@ pub(crate) fn Actions(cell: TurnCell) -> impl IntoView {
         // The newest ask is stopped by the composer's own button.
         let has_own_stop = screen.stoppable.get() == Some(request_id);
         turn.with(|turn| {
-            let wanted =
-                |action: &Action| *action != Action::Stop || !(has_own_stop || turn.stopping);
+            let wanted = |action: &Action| match action {
+                Action::Stop => !has_own_stop && !turn.stopping,
+                // It has to say that it may cost again.
+                Action::AskAgain => false,
+                _ => true,
+            };
             turn.actions.iter().copied().filter(wanted).collect::<Vec<_>>()
         })
     };
@@ -28,14 +32,14 @@ pub(crate) fn Actions(cell: TurnCell) -> impl IntoView {
             Action::CheckAgain => text::CHECK_AGAIN,
             Action::SendNow => text::SEND_NOW,
             Action::TakeBack => text::TAKE_BACK,
-            Action::Discard => text::DISCARD,
+            Action::Discard | Action::AskAgain => text::DISCARD,
         };
         button("button", None, label, move || {
             driver.feed(match action {
                 Action::Stop => Event::Stopped(request_id),
                 Action::CheckAgain | Action::SendNow => Event::CheckedAgain(request_id),
                 Action::TakeBack => Event::TakenBack(request_id),
-                Action::Discard => Event::Discarded(request_id),
+                Action::Discard | Action::AskAgain => Event::Discarded(request_id),
             });
         })
     };
