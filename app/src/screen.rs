@@ -18,6 +18,8 @@ pub(crate) struct TurnCell {
     pub(crate) request_id: RequestId,
     /// The turn as it is now.
     pub(crate) turn: Arc<Field<Turn>>,
+    /// Which of the answers to this question it is, and how many there are.
+    pub(crate) chain: Arc<Field<(usize, usize)>>,
     /// Since when the page waits for it, by the browser's clock.
     pub(crate) since: Millis,
 }

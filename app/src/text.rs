@@ -49,6 +49,27 @@ pub(crate) const SEND_NOW: &str = "Send now";
 pub(crate) const STOP_THIS: &str = "Stop this question";
 pub(crate) const TAKE_BACK: &str = "Edit";
 pub(crate) const DISCARD: &str = "Discard";
+pub(crate) const ASK_AGAIN: &str = "Ask again";
+pub(crate) const CONTINUE: &str = "Continue";
+/// What is asked then.
+pub(crate) const GO_ON: &str = "Continue exactly where you stopped.";
+pub(crate) const THINKING: &str = "Thinking";
+pub(crate) const REASONING: &str = "Reasoning";
+pub(crate) const ANSWERS: &str = "Answers to this question";
+pub(crate) const PREVIOUS_ANSWER: &str = "Previous answer";
+pub(crate) const NEXT_ANSWER: &str = "Next answer";
+pub(crate) const ASKED: &str = "Asked";
+pub(crate) const SUBMITTED: &str = "Sent";
+pub(crate) const MODEL_CALLS: &str = "Model calls";
+pub(crate) const RECOVERY: &str = "Recovery";
+pub(crate) const BY_LOOKUP: &str = "found in the archive";
+pub(crate) const NOT_NEEDED: &str = "not needed";
+pub(crate) const TOKENS: &str = "Tokens";
+pub(crate) const FIRST_TOKEN: &str = "First word after";
+pub(crate) const RUN: &str = "Whole run";
+pub(crate) const REQUEST_ID: &str = "Request id";
+pub(crate) const ANSWER_ARRIVED: &str = "Holdfast: an answer has arrived";
+pub(crate) const NOTIFY: &str = "Notify me of answers";
 pub(crate) const USE_IT: &str = "Put in the box";
 
 pub(crate) const WELCOME: &str = "Ask, and the answer stays yours.";
@@ -196,6 +217,21 @@ pub(crate) fn calls(calls: u32) -> String {
         1 => "1 call".to_owned(),
         more => format!("{more} calls"),
     }
+}
+
+/// How often something was done.
+pub(crate) fn times(times: u32) -> String {
+    match times {
+        1 => "once".to_owned(),
+        more => format!("{more} times"),
+    }
+}
+
+/// What went to the model, and what came from it.
+pub(crate) fn tokens(input: u64, output: u64, estimated: bool) -> String {
+    let number = |number| grouped(usize::try_from(number).unwrap_or(usize::MAX));
+    let estimated = if estimated { ", estimated" } else { "" };
+    format!("{} in, {} out{estimated}", number(input), number(output))
 }
 
 /// A length of time, for people.

@@ -16,6 +16,7 @@ struct Entry {
     cell: TurnCell,
     conversation_id: ConversationId,
     seq: Option<u64>,
+    retry_of: Option<RequestId>,
     at_rest: bool,
     never_sent: bool,
     /// It was pending while its conversation was not in view.
@@ -27,6 +28,8 @@ struct Entry {
 pub(super) struct Book {
     /// As they came.
     entries: Vec<Entry>,
+    /// Answers that a person went back to, in place of the last one to the same question.
+    chosen: Vec<RequestId>,
     pulse: u64,
 }
 
@@ -46,6 +49,7 @@ impl Book {
         }
         if let Some(entry) = self.find(request_id) {
             entry.seq = turn.seq.or(entry.seq).or(rested);
+            entry.retry_of = turn.retry_of.or(entry.retry_of);
             entry.missed = !in_view && (entry.missed || !entry.at_rest);
             entry.at_rest = at_rest;
             entry.never_sent = never_sent;
@@ -57,6 +61,7 @@ impl Book {
         let entry = Entry {
             conversation_id: turn.conversation_id,
             seq: turn.seq,
+            retry_of: turn.retry_of,
             at_rest,
             never_sent,
             missed: false,
@@ -64,6 +69,7 @@ impl Book {
                 request_id,
                 since: waiting_since(&turn, now),
                 turn: Arc::new(Field::new(turn)),
+                chain: Arc::new(Field::new((1, 1))),
             },
         };
         self.entries.push(entry);
@@ -99,7 +105,8 @@ impl Book {
     }
 
     /// The turns of a conversation: those the server has placed by their `seq`, then the others as
-    /// they came. The browser's clock has no say in it.
+    /// they came. The browser's clock has no say in it. A question that was asked again is one turn,
+    /// where it was asked first.
     pub(super) fn turns(&self, view: Option<ConversationId>) -> Vec<TurnCell> {
         let Some(view) = view else { return Vec::new() };
         let place = |entry: &Entry| entry.seq.unwrap_or(u64::MAX);
@@ -111,7 +118,45 @@ impl Book {
                 turns.insert(at, entry);
             }
         }
-        turns.into_iter().map(|entry| entry.cell.clone()).collect()
+        let is_here = |id: RequestId| turns.iter().any(|entry| entry.cell.request_id == id);
+        let is_first = |entry: &&&Entry| !entry.retry_of.is_some_and(is_here);
+        let shown = turns.iter().filter(is_first).map(|first| self.shown(first, &turns));
+        shown.collect()
+    }
+
+    /// The answer that stands for all those to a question; the last, unless a person chose another.
+    fn shown(&self, first: &Entry, turns: &[&Entry]) -> TurnCell {
+        let chain = chain(first, turns);
+        let at = chain.iter().position(|it| self.chosen.contains(&it.cell.request_id));
+        let at = at.unwrap_or(chain.len() - 1);
+        let shown = chain.get(at).copied().unwrap_or(first);
+        shown.cell.chain.set((at + 1, chain.len()));
+        shown.cell.clone()
+    }
+
+    /// A person wants to see the next, or the previous, of the answers to a question.
+    pub(super) fn choose(&mut self, request_id: RequestId, forward: bool) {
+        let next = if forward {
+            let next = self.entries.iter().find(|entry| entry.retry_of == Some(request_id));
+            next.map(|entry| entry.cell.request_id)
+        } else {
+            self.find(request_id).and_then(|entry| entry.retry_of)
+        };
+        if let Some(next) = next {
+            self.chosen.retain(|chosen| *chosen != request_id);
+            self.chosen.push(next);
+        }
+    }
+
+    /// A question is asked again: the new answer is what a person wants to see.
+    pub(super) fn asked_again(
+        &mut self,
+        request_id: RequestId,
+    ) -> Option<(ConversationId, String)> {
+        self.chosen.retain(|chosen| *chosen != request_id);
+        let entry = self.find(request_id)?;
+        let question = entry.cell.turn.with_untracked(|turn| turn.question.clone());
+        Some((entry.conversation_id, question))
     }
 
     /// Other conversations' asks under way, and those that settled unseen.
@@ -159,6 +204,21 @@ impl Book {
     pub(super) fn holds_any(&self, ids: &[RequestId]) -> bool {
         self.entries.iter().any(|entry| ids.contains(&entry.cell.request_id))
     }
+}
+
+/// All answers to a question, from the first on.
+fn chain<'a>(first: &'a Entry, turns: &[&'a Entry]) -> Vec<&'a Entry> {
+    let mut chain = vec![first];
+    let mut last = first.cell.request_id;
+    // At most one ask repeats another, and none comes before what it repeats.
+    while let Some(next) = turns.iter().find(|entry| entry.retry_of == Some(last)) {
+        if chain.len() > turns.len() {
+            break;
+        }
+        last = next.cell.request_id;
+        chain.push(next);
+    }
+    chain
 }
 
 /// The newest of these turns that can be stopped.
@@ -235,6 +295,34 @@ mod tests {
         book.show(turn(1, 9, Some(5), Status::Pending), 0, Some(id(9)));
         assert_eq!(ids(&book.turns(Some(id(9)))), [id(4), id(1), id(2)]);
         assert!(book.turns(None).is_empty());
+    }
+
+    #[test]
+    fn a_question_asked_again_is_one_turn_where_it_was_asked_first() {
+        let mut book = Book::default();
+        let view = Some(id(9));
+        for (number, retry_of) in [(1, None), (2, None), (3, Some(1)), (4, Some(3))] {
+            let mut turn = turn(number, 9, Some(number.into()), Status::Completed);
+            turn.retry_of = retry_of.map(id);
+            book.show(turn, 0, view);
+        }
+        let shows = |book: &Book| {
+            let turns = book.turns(view);
+            let at = turns.first().map(|cell| cell.chain.get_untracked());
+            (ids(&turns), at.unwrap())
+        };
+        assert_eq!(shows(&book), (vec![id(4), id(2)], (3, 3)), "the last answer");
+        book.choose(id(4), false);
+        assert_eq!(shows(&book), (vec![id(3), id(2)], (2, 3)));
+        book.choose(id(3), false);
+        assert_eq!(shows(&book), (vec![id(1), id(2)], (1, 3)));
+        book.choose(id(1), false);
+        assert_eq!(shows(&book), (vec![id(1), id(2)], (1, 3)), "nothing comes before the first");
+        book.choose(id(1), true);
+        book.choose(id(3), true);
+        assert_eq!(shows(&book), (vec![id(4), id(2)], (3, 3)));
+        book.hide(id(1));
+        assert_eq!(shows(&book).0, [id(2), id(4)], "what it repeats is not here");
     }
 
     #[test]

@@ -32,6 +32,36 @@ impl Driver {
         if view.is_none() {
             self.founded(conversation_id);
         }
+        self.submit(conversation_id, question, None);
+        // Only now: until the pointer was stored the draft was all there was.
+        self.drafts.set(view, "");
+        scroll::go_to_end(screen);
+        composer::focus();
+    }
+
+    /// A person asks the same again. It is an ask of its own, and may cost again.
+    pub(crate) fn ask_again(&'static self, request_id: RequestId) {
+        let again = self.book.borrow_mut().asked_again(request_id);
+        if let Some((conversation_id, question)) = again.filter(|(_, it)| !it.is_empty()) {
+            self.submit(conversation_id, question, Some(request_id));
+        }
+    }
+
+    /// A person wants the rest of an answer that was cut off.
+    pub(crate) fn go_on(&'static self, request_id: RequestId) {
+        let of = self.book.borrow_mut().asked_again(request_id);
+        if let Some((conversation_id, _)) = of {
+            self.submit(conversation_id, text::GO_ON.to_owned(), None);
+            scroll::go_to_end(self.screen);
+        }
+    }
+
+    fn submit(
+        &'static self,
+        conversation_id: ConversationId,
+        question: String,
+        retry_of: Option<RequestId>,
+    ) {
         self.feed(Event::Submitted(AskBody {
             request_id: ids::request_id(),
             conversation_id,
@@ -40,12 +70,8 @@ impl Driver {
             remember: None,
             language: None,
             model: None,
-            retry_of: None,
+            retry_of,
         }));
-        // Only now: until the pointer was stored the draft was all there was.
-        self.drafts.set(view, "");
-        scroll::go_to_end(screen);
-        composer::focus();
     }
 
     /// Puts an example question into the composer.

@@ -56,6 +56,7 @@ impl Driver {
     }
 
     fn announce(&self, announcement: Announcement) {
+        self.arrived(announcement);
         let count = self.announced.get();
         self.announced.set(count.wrapping_add(1));
         self.screen.announcements.update(|all| {

@@ -13,6 +13,7 @@ mod exchanges;
 mod loading;
 mod signs;
 mod title;
+pub(crate) mod unseen;
 mod view;
 
 use std::cell::{Cell, RefCell};
@@ -44,6 +45,8 @@ pub(crate) struct Driver {
     drafts: Drafts,
     loads: Loads,
     announced: Cell<usize>,
+    /// Answers that arrived while nobody looked.
+    unseen: Cell<usize>,
     ticked_at: Cell<Millis>,
 }
 
@@ -64,6 +67,7 @@ impl Driver {
             drafts: Drafts::default(),
             loads: Loads::default(),
             announced: Cell::new(0),
+            unseen: Cell::new(0),
             ticked_at: Cell::new(clock::now()),
         })));
         screen.offers.set(storage::load_offers());

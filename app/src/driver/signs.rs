@@ -39,6 +39,7 @@ pub(super) fn listen(driver: &'static Driver) {
     });
     on(&document, "visibilitychange", driver, |driver, _| {
         if is_visible() {
+            driver.looked_at();
             // Hidden, its timers were slowed down: the long gap before the next tick is no sleep.
             driver.ticked_at.set(clock::now());
             driver.nudge(Nudge::Visible);

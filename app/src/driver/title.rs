@@ -1,4 +1,4 @@
-//! What the document is called: as the conversation is.
+//! What the document is called: as the conversation is, after how many answers came unseen.
 
 use super::Driver;
 use crate::text;
@@ -11,7 +11,7 @@ impl Driver {
                 Some(turns.first()?.turn.with_untracked(|turn| turn.question.clone()))
             })
         });
-        let title = document_title(title.as_deref());
+        let title = document_title(title.as_deref(), self.unseen.get());
         let document = leptos::prelude::document();
         if document.title() != title {
             document.set_title(&title);
@@ -19,16 +19,17 @@ impl Driver {
     }
 }
 
-fn document_title(name: Option<&str>) -> String {
+fn document_title(name: Option<&str>, unseen: usize) -> String {
+    let unseen = if unseen > 0 { format!("({unseen}) ") } else { String::new() };
     let words = name.unwrap_or_default().split_whitespace().collect::<Vec<_>>().join(" ");
     if words.is_empty() {
-        return text::PRODUCT.to_owned();
+        return unseen + text::PRODUCT;
     }
     let mut short: String = words.chars().take(60).collect();
     if short.len() < words.len() {
         short.push('…');
     }
-    format!("{short} · {}", text::PRODUCT)
+    format!("{unseen}{short} · {}", text::PRODUCT)
 }
 
 #[cfg(test)]
@@ -37,10 +38,10 @@ mod tests {
 
     #[test]
     fn a_title_is_one_short_line() {
-        assert_eq!(document_title(None), "Holdfast");
-        assert_eq!(document_title(Some(" a\n b ")), "a b · Holdfast");
+        assert_eq!(document_title(None, 0), "Holdfast");
+        assert_eq!(document_title(Some(" a\n b "), 2), "(2) a b · Holdfast");
         assert_eq!(
-            document_title(Some(&"é".repeat(61))),
+            document_title(Some(&"é".repeat(61)), 0),
             format!("{}… · Holdfast", "é".repeat(60))
         );
     }

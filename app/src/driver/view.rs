@@ -42,6 +42,12 @@ impl Driver {
         }
     }
 
+    /// A person wants to see another answer to the same question.
+    pub(crate) fn show_another(&'static self, request_id: RequestId, forward: bool) {
+        self.book.borrow_mut().choose(request_id, forward);
+        self.refresh();
+    }
+
     /// Whether somebody can be looking.
     pub(crate) fn is_looked_at() -> bool {
         super::signs::is_visible()

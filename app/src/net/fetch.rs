@@ -52,7 +52,7 @@ pub(super) async fn post(path: &str, body: &Value, wait: u32, abort: &Abort) -> 
 }
 
 /// Does anything else to a path relative to the mount.
-pub(super) async fn whole<'a>(
+pub(super) async fn request<'a>(
     method: Method,
     path: &str,
     query: impl IntoIterator<Item = (&'a str, &'a str)>,

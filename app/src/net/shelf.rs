@@ -63,7 +63,7 @@ async fn ask<'a, T: serde::de::DeserializeOwned>(
     body: Option<String>,
 ) -> Done<T> {
     let abort = Abort::after(30_000);
-    let fetched = fetch::whole(method, path, query, body, &abort).await;
+    let fetched = fetch::request(method, path, query, body, &abort).await;
     let Some(fetched) = fetched else { return Err(text::NOT_REACHED.to_owned()) };
     let reply = fetched.reply();
     if reply.status == 204 {

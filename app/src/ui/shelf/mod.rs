@@ -12,6 +12,7 @@ use self::search::search;
 use self::undo::undo;
 use super::Page;
 use super::part::{button, button_unless, part, sentence, words};
+use crate::driver::unseen;
 use crate::shelf::{Day, Shelf, TheShelf};
 use crate::text;
 
@@ -88,10 +89,16 @@ fn foot(shelf: TheShelf) -> AnyView {
         // So that the same file can be chosen again.
         input.set_value("");
     };
+    // Asked for once; then the browser's own settings say.
+    let may_ask = RwSignal::new(unseen::may_ask());
+    let ask = move || unseen::ask(move || may_ask.set(unseen::may_ask()));
+    let notify =
+        part(move || may_ask.get().then(|| button("button quiet", None, text::NOTIFY, ask)));
     let says = part(move || shelf.says.get().map(|it| sentence("shelf-says", it)));
     view! {
         <div class="shelf-foot">
             <div role="status">{says}</div>
+            {notify}
             <label class="button quiet">
                 {text::IMPORT}
                 <input class="visually-hidden" type="file" accept=".json,application/json" on:change=chosen />

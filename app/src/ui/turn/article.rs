@@ -5,6 +5,8 @@ use leptos::prelude::*;
 
 use super::actions::Actions;
 use super::answer::Answer;
+use super::chain::Chain;
+use super::reasoning::Reasoning;
 use super::receipt::ReceiptLine;
 use super::state_line::StateLine;
 use crate::screen::TurnCell;
@@ -35,10 +37,14 @@ pub(crate) fn TurnArticle(cell: TurnCell) -> impl IntoView {
                 <span class="visually-hidden">{text::QUESTION}": "</span>
                 {of_turn(|turn| Some(turn.question.clone()))}
             </h2>
+            <Reasoning cell=cell.clone() />
             <Answer cell=cell.clone() />
             <StateLine cell=cell.clone() />
             <Actions cell=cell.clone() />
-            <ReceiptLine cell />
+            <div class="turn-foot">
+                <Chain cell=cell.clone() />
+                <ReceiptLine cell />
+            </div>
         </article>
     }
 }

@@ -3,7 +3,9 @@
 mod actions;
 mod answer;
 mod article;
+mod chain;
 mod copy;
+mod reasoning;
 mod receipt;
 mod state;
 mod state_line;

@@ -1,26 +1,66 @@
-//! What an answer was and what it took, in one small line.
+//! What an answer was and what it took: one small line, and all of it for who opens that.
 
 use holdfast_protocol::{Outcome, Receipt, Route, Timestamp};
 use holdfast_recovery::Turn;
 use leptos::prelude::*;
 use wasm_bindgen::JsValue;
 
+use super::copy::copy_button;
 use crate::screen::TurnCell;
 use crate::text;
 use crate::ui::part::part;
 
-/// The line under a settled answer.
+/// The line under a settled answer, and the receipt behind it.
 #[component]
 pub(super) fn ReceiptLine(cell: TurnCell) -> impl IntoView {
     let turn = cell.turn;
     part(move || {
-        let (line, asked_at) = turn.with(|turn| Some((describe(turn)?, turn.asked_at)))?;
+        let (line, asked_at, entries) =
+            turn.with(|turn| Some((describe(turn)?, turn.asked_at, entries(turn))))?;
         let time = asked_at.map(|asked_at| {
             let (local, exact) = (local_time(asked_at), asked_at.to_string());
             view! { <time datetime=exact>{local}</time> }
         });
-        Some(view! { <p class="receipt">{line}{time}</p> }.into_any())
+        let id = turn.with_untracked(|turn| turn.request_id.to_string());
+        let copy = copy_button(id);
+        let entries = entries.into_iter().map(|(name, value)| {
+            view! {
+                <dt>{name}</dt>
+                <dd>{value}</dd>
+            }
+        });
+        Some(
+            view! {
+                <details class="receipt">
+                    <summary>{line}{time}</summary>
+                    <dl>{entries.collect_view()}</dl>
+                    {copy}
+                </details>
+            }
+            .into_any(),
+        )
     })
+}
+
+/// What the receipt says, line by line; the id of the ask last.
+fn entries(turn: &Turn) -> Vec<(&'static str, String)> {
+    let mut entries = Vec::new();
+    let mut enter = |name, value: Option<String>| entries.extend(value.map(|value| (name, value)));
+    let outcome = turn.outcome.as_deref();
+    if let Some(receipt) = outcome.and_then(|outcome| outcome.receipt.as_ref()) {
+        enter(text::ASKED, turn.asked_at.map(|asked_at| asked_at.to_string()));
+        enter(text::SUBMITTED, Some(text::times(receipt.submissions)));
+        enter(text::MODEL_CALLS, Some(receipt.provider_calls.to_string()));
+        let recovered = if turn.recovered { text::BY_LOOKUP } else { text::NOT_NEEDED };
+        enter(text::RECOVERY, Some(recovered.to_owned()));
+        let tokens = receipt.input_tokens.zip(receipt.output_tokens);
+        let estimated = receipt.usage_estimated == Some(true);
+        enter(text::TOKENS, tokens.map(|(input, output)| text::tokens(input, output, estimated)));
+        enter(text::FIRST_TOKEN, receipt.first_token_ms.map(text::run_time));
+        enter(text::RUN, receipt.run_ms.map(text::run_time));
+    }
+    enter(text::REQUEST_ID, Some(turn.request_id.to_string()));
+    entries
 }
 
 fn describe(turn: &Turn) -> Option<String> {
@@ -101,6 +141,31 @@ mod tests {
         turn.recovered = true;
         let line = "gemma · 1 call · 4.2 s · 0.000120 USD · recovered · ";
         assert_eq!(describe(&turn).as_deref(), Some(line));
+    }
+
+    #[test]
+    fn the_receipt_says_how_often_it_was_sent_and_what_was_called() {
+        let turn = settled(|outcome| {
+            outcome.receipt = Some(Receipt {
+                provider_calls: 1,
+                submissions: 3,
+                input_tokens: Some(10),
+                output_tokens: Some(1_200),
+                usage_estimated: Some(true),
+                first_token_ms: Some(310),
+                ..Receipt::default()
+            });
+        });
+        let id = turn.request_id.to_string();
+        let expected = [
+            (text::SUBMITTED, "3 times"),
+            (text::MODEL_CALLS, "1"),
+            (text::RECOVERY, text::NOT_NEEDED),
+            (text::TOKENS, "10 in, 1,200 out, estimated"),
+            (text::FIRST_TOKEN, "0.3 s"),
+            (text::REQUEST_ID, &id),
+        ];
+        assert_eq!(entries(&turn), expected.map(|(name, value)| (name, value.to_owned())));
     }
 
     #[test]
