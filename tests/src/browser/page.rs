@@ -15,6 +15,8 @@ use super::{Browser, done};
 pub enum Role {
     /// Something to write in.
     Textbox,
+    /// Something to search with.
+    Searchbox,
     /// Something to press.
     Button,
     /// Something to go somewhere by.
@@ -26,6 +28,7 @@ impl Role {
     fn candidates(self) -> &'static str {
         match self {
             Role::Textbox => "textarea, input, [contenteditable], [role=textbox]",
+            Role::Searchbox => "input[type=search], [role=searchbox]",
             Role::Button => "button, [role=button], input[type=submit], summary",
             Role::Link => "a[href], [role=link]",
         }
@@ -34,6 +37,7 @@ impl Role {
     fn name(self) -> &'static str {
         match self {
             Role::Textbox => "textbox",
+            Role::Searchbox => "searchbox",
             Role::Button => "button",
             Role::Link => "link",
         }

@@ -190,6 +190,9 @@ async fn exchange(
         Some(Fault::Blob) => {
             relay_whole(client, &mut upstream, shared, number, reply, usize::MAX).await
         }
+        Some(Fault::HeadThenBlob) => {
+            relay_held_back(client, &mut upstream, shared, number, reply).await
+        }
         _ => relay(client, &mut upstream, shared, number, reply, request, headless).await,
     }
 }
@@ -273,6 +276,24 @@ async fn relay_whole(
     send_head(client, shared, number, reply).await?;
     note_relayed(shared, number, &whole);
     client.send(&whole).await.map_err(|_| Fate::ClientLeft)
+}
+
+/// Relays a reply's head at once, and its body once it is complete.
+async fn relay_held_back(
+    client: &mut Connection,
+    upstream: &mut Connection,
+    shared: &Shared,
+    number: usize,
+    mut reply: Head,
+) -> Result<(), Fate> {
+    let body = upstream.body(&reply, false);
+    reply.remove("content-length");
+    reply.set("Transfer-Encoding", "chunked");
+    send_head(client, shared, number, reply).await?;
+    let whole = unless_left(client, upstream.whole(body)).await?.map_err(|_| Fate::UpstreamLeft)?;
+    note_relayed(shared, number, &whole);
+    client.send_chunk(&whole).await.map_err(|_| Fate::ClientLeft)?;
+    client.send_last_chunk().await.map_err(|_| Fate::ClientLeft)
 }
 
 /// Sends a reply of the proxy's own.

@@ -146,6 +146,8 @@ pub enum Fault {
     Drip(Duration),
     /// The reply is relayed in one piece when it is complete, as a buffering proxy does.
     Blob,
+    /// The reply's head is relayed at once, its body in one piece when it is complete.
+    HeadThenBlob,
     /// The request is forwarded twice at the same time; one of the replies is relayed.
     Duplicate,
 }
