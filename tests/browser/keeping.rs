@@ -177,16 +177,14 @@ async fn a_question_asked_again_is_one_turn_with_two_answers() {
 #[tokio::test]
 async fn what_the_model_thought_is_folded_and_the_receipt_says_what_it_took() {
     on_stage("folded", async |stage| {
-        stage
-            .mock
-            .next(Script::new().reasoning("Let me see. ").delta("Here it is.").usage(7, 5).end());
+        stage.mock.next(Script::new().reasoning("Let me see. ").delta("Here it is.").end());
         let id = stage.browser.ask("think").await.request_id;
         let turn = stage.browser.turn_with(&id, "completed", "Here it is.").await;
         assert!(!turn.text.contains("Let me see."), "folded: {}", turn.text);
         let open = "document.querySelectorAll('article details').forEach(it => { it.open = true })";
         stage.browser.run(open).await;
         let turn = stage.browser.turn_with(&id, "completed", "Let me see.").await;
-        for says in ["7 in, 5 out", "once", id.as_str()] {
+        for says in ["11 in, 22 out", "once", id.as_str()] {
             assert!(turn.text.contains(says), "{says}: {}", turn.text);
         }
         // From the archive as well.

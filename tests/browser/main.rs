@@ -18,6 +18,7 @@ mod keeping;
 mod keyboard;
 mod live;
 mod matrix;
+mod nginx;
 mod outages;
 mod owners;
 mod parts;

@@ -6,6 +6,7 @@ use std::panic::AssertUnwindSafe;
 use futures_util::FutureExt as _;
 use holdfast_tests::browser::{Browser, Role};
 use holdfast_tests::mock::MockProvider;
+use holdfast_tests::nginx::Nginx;
 use holdfast_tests::proxy::{Exchange, FaultProxy, Route};
 use holdfast_tests::server::{Holdfast, Start};
 
@@ -25,6 +26,8 @@ pub(crate) struct Setting {
     pub(crate) chromium: Vec<String>,
     /// The name the page is opened under instead of 127.0.0.1.
     pub(crate) host: Option<&'static str>,
+    /// The mount of a real nginx that the page is opened at: it stands in front of the line.
+    pub(crate) behind_nginx: Option<&'static str>,
 }
 
 /// Runs a test on a stage of its own, with the page open. A test that fails leaves a picture, the
@@ -48,6 +51,14 @@ pub(crate) async fn on_stage_with(
         url = format!("http://{host}:{}/", line.address().port());
         start = start.argument("--public-url", &url);
     }
+    let nginx = match setting.behind_nginx {
+        Some(mount) => {
+            let nginx = Nginx::start(line.address()).await;
+            url = nginx.url(mount);
+            Some(nginx)
+        }
+        None => None,
+    };
     let holdfast = start.start().await;
     line.point_at(holdfast.address());
     let flags: Vec<&str> = setting.chromium.iter().map(String::as_str).collect();
@@ -61,6 +72,7 @@ pub(crate) async fn on_stage_with(
         stage.assert_whole().await;
     });
     let result = run.catch_unwind().await;
+    drop(nginx);
     if let Err(panic) = result {
         stage.tell(name).await;
         stage.browser.close().await;

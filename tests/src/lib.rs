@@ -9,6 +9,7 @@ pub mod browser;
 pub mod client;
 pub mod disk;
 pub mod mock;
+pub mod nginx;
 pub mod proxy;
 pub mod server;
 mod watched;

@@ -80,7 +80,7 @@ impl Wanted {
         };
         if purpose == Purpose::Test {
             wanted.rustup.extend([rustup::CLIPPY, rustup::RUSTFMT]);
-            wanted.debian.extend([debian::CHROMIUM, debian::CHROMEDRIVER]);
+            wanted.debian.extend([debian::CHROMIUM, debian::CHROMEDRIVER, debian::NGINX]);
         }
         Ok(wanted)
     }

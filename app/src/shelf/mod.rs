@@ -148,8 +148,9 @@ impl Shelf {
         let query = self.query.get_untracked();
         task::spawn(async move {
             let loaded = net::shelf::list(query.trim(), before.as_deref(), limit).await;
-            // A later list is on its way, or here.
-            if self.generation.get() != generation {
+            // A later list is on its way, or here; or somebody writes in this one.
+            let is_written_in = self.renaming.with_untracked(Option::is_some);
+            if self.generation.get() != generation || is_written_in {
                 return;
             }
             match loaded {
@@ -193,12 +194,18 @@ impl Shelf {
         }
     }
 
+    /// Leaves the title as it is.
+    pub(crate) fn keep_title(&'static self) {
+        self.renaming.set(None);
+        self.refresh_soon();
+    }
+
     /// Gives a conversation another title; nothing else than white space changes nothing.
     pub(crate) fn rename(&'static self, id: ConversationId, title: String) {
-        self.renaming.set(None);
         if title.trim().is_empty() {
-            return;
+            return self.keep_title();
         }
+        self.renaming.set(None);
         self.act(async move {
             net::shelf::rename(id, title.trim()).await?;
             self.driver.renamed(id, title.trim());

@@ -1,6 +1,7 @@
 //! Debian's packages: installed as root, else named in the command to run.
 
 use std::fmt::Display;
+use std::path::Path;
 
 use super::{find_on_path, install_with};
 use crate::child;
@@ -21,6 +22,9 @@ pub(super) const CHROMIUM: Package = Package { program: "chromium", package: "ch
 pub(super) const CHROMEDRIVER: Package =
     Package { program: "chromedriver", package: "chromium-driver" };
 
+/// Stands in front of the server in tests.
+pub(super) const NGINX: Package = Package { program: "nginx", package: "nginx" };
+
 impl Display for Package {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         formatter.write_str(self.program)
@@ -29,7 +33,8 @@ impl Display for Package {
 
 impl Package {
     pub(super) fn is_there(self) -> bool {
-        find_on_path(self.program).is_some()
+        // Debian keeps servers where only root's `PATH` leads.
+        find_on_path(self.program).is_some() || Path::new("/usr/sbin").join(self.program).is_file()
     }
 }
 

@@ -4,6 +4,7 @@ mod row;
 mod search;
 mod undo;
 
+use holdfast_protocol::ConversationId;
 use leptos::prelude::*;
 use wasm_bindgen::JsCast as _;
 
@@ -13,7 +14,7 @@ use self::undo::undo;
 use super::Page;
 use super::part::{button, button_unless, part, sentence, words};
 use crate::driver::unseen;
-use crate::shelf::{Day, Shelf, TheShelf};
+use crate::shelf::{Day, Row, Shelf, TheShelf};
 use crate::text;
 
 /// The name by which the button in the bar finds it.
@@ -26,10 +27,10 @@ pub(crate) fn draw() -> AnyView {
     let close = move || screen.shelf_open.set(false);
     let is_open =
         move |open: &'static str| words(move || screen.shelf_open.get().then(|| open.to_owned()));
-    let rows = part(move || Some(groups(shelf)));
     let on_keydown = move |event: web_sys::KeyboardEvent| {
         if event.key() == "Escape" && shelf.renaming.with_untracked(Option::is_none) {
             close();
+            focus(".shelf-opener");
         }
     };
     view! {
@@ -41,7 +42,11 @@ pub(crate) fn draw() -> AnyView {
             on:keydown=on_keydown
         >
             {search(shelf)}
-            <nav aria-label=text::CONVERSATIONS>{rows}</nav>
+            <nav aria-label=text::CONVERSATIONS>
+                <For each=move || lines(shelf) key=Line::key children=move |line| line.draw(shelf) />
+                {part(move || none(shelf))}
+                {part(move || more(shelf))}
+            </nav>
             {undo(shelf)}
             {foot(shelf)}
         </aside>
@@ -55,27 +60,73 @@ pub(crate) fn draw() -> AnyView {
     .into_any()
 }
 
-/// The rows under their headings, or why there are none.
-fn groups(shelf: TheShelf) -> AnyView {
-    let mut drawn = Vec::new();
-    let mut day: Option<Day> = None;
-    for line in shelf.rows.get() {
-        if day != Some(line.day) {
-            day = Some(line.day);
-            drawn.push(view! { <h2 class="shelf-day">{text::day(line.day)}</h2> }.into_any());
+/// What stands in the list.
+enum Line {
+    /// Of a span of days, before its first row.
+    Heading(Day, ConversationId),
+    Row(Box<Row>),
+}
+
+impl Line {
+    /// A line that says what it said is left as it is, and what is open in it with it.
+    fn key(&self) -> String {
+        match self {
+            Self::Heading(day, first) => format!("{}{first}", text::day(*day)),
+            Self::Row(row) => {
+                let Row { conversation, unread, .. } = &**row;
+                let marks = [conversation.pending > 0, *unread].map(u8::from);
+                let excerpt = conversation.excerpt.as_deref().unwrap_or_default();
+                format!("{}{marks:?}{}\0{excerpt}", conversation.id, conversation.title)
+            }
         }
-        drawn.push(row(shelf, line));
     }
+
+    fn draw(self, shelf: TheShelf) -> AnyView {
+        match self {
+            Self::Heading(day, _) => {
+                view! { <h2 class="shelf-day">{text::day(day)}</h2> }.into_any()
+            }
+            Self::Row(line) => row(shelf, *line),
+        }
+    }
+}
+
+/// The rows under their headings.
+fn lines(shelf: TheShelf) -> Vec<Line> {
+    let mut lines = Vec::new();
+    let mut day: Option<Day> = None;
+    for row in shelf.rows.get() {
+        if day != Some(row.day) {
+            day = Some(row.day);
+            lines.push(Line::Heading(row.day, row.conversation.id));
+        }
+        lines.push(Line::Row(Box::new(row)));
+    }
+    lines
+}
+
+/// Why there are no rows.
+fn none(shelf: TheShelf) -> Option<AnyView> {
     let is_searching = shelf.query.with(|query| !query.trim().is_empty());
-    match (drawn.is_empty(), shelf.is_new.get(), is_searching) {
-        (true, false, false) => drawn.push(sentence("shelf-none", text::NO_CONVERSATIONS)),
-        (true, false, true) => drawn.push(sentence("shelf-none", text::NOTHING_FOUND)),
-        _ => {}
-    }
-    if shelf.next.with(Option::is_some) {
-        drawn.push(button("button quiet", None, text::MORE, move || shelf.more()));
-    }
-    drawn.into_any()
+    let why = if is_searching { text::NOTHING_FOUND } else { text::NO_CONVERSATIONS };
+    let is_empty = shelf.rows.with(Vec::is_empty) && !shelf.is_new.get();
+    is_empty.then(|| sentence("shelf-none", why))
+}
+
+/// A button, while there is a page after the last one.
+fn more(shelf: TheShelf) -> Option<AnyView> {
+    let there_is = shelf.next.with(Option::is_some);
+    there_is.then(|| button("button quiet", None, text::MORE, move || shelf.more()))
+}
+
+/// Puts the focus on the first thing that a selector names, once what was changed is drawn.
+fn focus(selector: &'static str) {
+    request_animation_frame(move || {
+        let found = document().query_selector(selector).ok().flatten();
+        if let Some(found) = found.and_then(|it| it.dyn_into::<web_sys::HtmlElement>().ok()) {
+            let _ = found.focus();
+        }
+    });
 }
 
 /// What came of the last act, and bringing conversations in.
@@ -113,11 +164,7 @@ pub(super) fn opener() -> AnyView {
     let Page { screen, .. } = expect_context();
     let open = move || {
         screen.shelf_open.set(true);
-        if let Some(search) = document().get_element_by_id(search::FIELD)
-            && let Ok(search) = search.dyn_into::<web_sys::HtmlElement>()
-        {
-            let _ = search.focus();
-        }
+        focus(search::FIELD);
     };
     let missing =
         words(move || (!screen.later.with(crate::later::Later::is_here)).then(String::new));

@@ -118,7 +118,7 @@ fn rename(shelf: TheShelf, id: ConversationId, title: String) -> AnyView {
         let composing = event.is_composing() || event.key_code() == 229;
         match event.key().as_str() {
             "Enter" if !composing => keep(),
-            "Escape" => shelf.renaming.set(None),
+            "Escape" => shelf.keep_title(),
             _ => {}
         }
     };

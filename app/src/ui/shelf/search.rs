@@ -5,15 +5,14 @@ use leptos::prelude::*;
 use crate::shelf::TheShelf;
 use crate::text;
 
-/// The id of the field.
-pub(super) const FIELD: &str = "search";
+/// What selects the field.
+pub(super) const FIELD: &str = ".shelf-search input";
 
 /// A field that searches while it is written in.
 pub(super) fn search(shelf: TheShelf) -> AnyView {
     view! {
         <search class="shelf-search">
             <input
-                id=FIELD
                 type="search"
                 dir="auto"
                 autocomplete="off"
