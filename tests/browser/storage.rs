@@ -96,6 +96,7 @@ async fn a_page_that_is_no_secure_context_asks_and_recovers_as_well() {
     let setting = Setting {
         chromium: vec!["--host-resolver-rules=MAP holdfast.test 127.0.0.1".to_owned()],
         host: Some("holdfast.test"),
+        ..Setting::default()
     };
     on_stage_with("no_secure_context", setting, async |stage| {
         let has = "return [isSecureContext, 'randomUUID' in crypto, 'locks' in navigator]";
