@@ -187,6 +187,12 @@ async fn play(stage: &mut Stage, happening: Happening, point: Point) {
         happens(stage, happening).await;
     }
     stage.line.open("held");
+    if (happening, point) == (Happening::AnotherTab, Point::BeforeAccept) {
+        // Nobody knows that it was sent: it is offered, and not sent unasked.
+        stage.browser.see("Written in another tab and never sent").await;
+        assert_eq!((stage.browser.turns().await.len(), stage.calls(&id)), (0, 0));
+        return;
+    }
     stage.mock.open("first");
     stage.mock.open("rest");
     let end = stage

@@ -73,7 +73,9 @@ pub(crate) struct Shelf {
     pub(crate) next: Field<Option<String>>,
     /// The first list is not here yet.
     pub(crate) is_new: Field<bool>,
-    /// Why the list, or what was done, did not come about; or what did.
+    /// Why there is no list.
+    pub(crate) trouble: Field<Option<String>>,
+    /// What came of what was done last, where that does not show by itself.
     pub(crate) says: Field<Option<String>>,
     /// The conversation whose title is being written.
     pub(crate) renaming: Field<Option<ConversationId>>,
@@ -95,6 +97,7 @@ impl Shelf {
             rows: Field::new(Vec::new()),
             next: Field::new(None),
             is_new: Field::new(true),
+            trouble: Field::new(None),
             says: Field::new(None),
             renaming: Field::new(None),
             deleted: Field::new(None),
@@ -173,10 +176,10 @@ impl Shelf {
                     self.rows.set(rows);
                     self.next.set(list.next);
                     self.is_new.set(false);
-                    self.says.set(None);
+                    self.trouble.set(None);
                 }
                 // What is there stays; a list that cannot be loaded is no more than old.
-                Err(why) if self.rows.with_untracked(Vec::is_empty) => self.says.set(Some(why)),
+                Err(why) if self.rows.with_untracked(Vec::is_empty) => self.trouble.set(Some(why)),
                 Err(_) => {}
             }
         });

@@ -145,7 +145,10 @@ fn foot(shelf: TheShelf) -> AnyView {
     let ask = move || unseen::ask(move || may_ask.set(unseen::may_ask()));
     let notify =
         part(move || may_ask.get().then(|| button("button quiet", None, text::NOTIFY, ask)));
-    let says = part(move || shelf.says.get().map(|it| sentence("shelf-says", it)));
+    let says = part(move || {
+        let says = shelf.trouble.get().or_else(|| shelf.says.get());
+        says.map(|it| sentence("shelf-says", it))
+    });
     view! {
         <div class="shelf-foot">
             <div role="status">{says}</div>
