@@ -197,7 +197,7 @@ async fn play(stage: &mut Stage, happening: Happening, point: Point) {
     stage.mock.open("rest");
     let end = stage
         .browser
-        .wait_for_within(Duration::from_secs(60), "an honest end", async |page| {
+        .wait_for_within(Duration::from_mins(1), "an honest end", async |page| {
             let turns = page.turns().await;
             let turn = turns.into_iter().find(|turn| turn.text.contains(question))?;
             let ends = ["completed", "failed", "cancelled", "interrupted"];

@@ -1,6 +1,8 @@
 //! A real nginx in front of Holdfast, with its defaults for everything that matters: it holds replies
 //! back in buffers, and gives up on an upstream that says nothing for five seconds.
 
+#![expect(clippy::expect_used, reason = "a test without its nginx has to fail")]
+
 use std::fs;
 use std::net::{SocketAddr, TcpListener};
 use std::path::Path;

@@ -81,12 +81,12 @@ impl Line {
         }
     }
 
-    fn draw(self, shelf: TheShelf) -> AnyView {
+    fn draw(self, of: TheShelf) -> AnyView {
         match self {
             Self::Heading(day, _) => {
                 view! { <h2 class="shelf-day">{text::day(day)}</h2> }.into_any()
             }
-            Self::Row(line) => row(shelf, *line),
+            Self::Row(line) => row(of, *line),
         }
     }
 }

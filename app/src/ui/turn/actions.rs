@@ -46,7 +46,7 @@ pub(crate) fn Actions(cell: TurnCell) -> impl IntoView {
         })
     };
     // What needs no leave of recovery's.
-    let is_cut_off = move || continued.with(|turn| is_cut_off(turn));
+    let is_cut_off = move || continued.with(is_cut_off);
     let is_over =
         move || rest.with(|turn| turn.status.is_at_rest() && !turn.shown.text().is_empty());
     let go_on = part(move || {
