@@ -39,6 +39,8 @@ pub(super) fn measure(bench: &Bench<'_>) -> Result<Vec<Row>> {
     let runtime = tokio::runtime::Runtime::new().doing("start any threads")?;
     let (mut ours, mut bare) = (Figures::default(), Figures::default());
     let bare_index = Connection::open(folder.join(FILE)).doing("open the index")?;
+    // As much memory as a reader of the archive has.
+    bare_index.execute_batch("PRAGMA cache_size = -16384").doing("set up the index")?;
     let journal = runtime.block_on(async {
         SqliteJournal::open(&archive::options(&folder, Syncs::Skipped)).doing("open an archive")
     })?;
