@@ -9,13 +9,16 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use serde_json::Value;
-use tokio::net::TcpStream;
+use tokio::net::{TcpSocket, TcpStream};
 use tokio::time::timeout;
 
 use crate::wire::{Connection, Head};
 
 /// Longer than any exchange of Holdfast's may take (25 s).
 const LONGEST: Duration = Duration::from_secs(40);
+
+/// What the system takes of a reply for a client that has no room, in bytes, about.
+const NARROW: u32 = 8 * 1024;
 
 /// A request being made up.
 #[derive(Clone, Debug)]
@@ -107,6 +110,14 @@ impl Request {
     /// Opens a connection for it and sends nothing yet.
     pub async fn open(&self) -> io::Result<Connection> {
         Ok(Connection::new(TcpStream::connect(self.address).await?))
+    }
+
+    /// The same with no room to speak of: what the test does not read stays with the server, where the
+    /// system would else take megabytes of it.
+    pub async fn open_narrow(&self) -> io::Result<Connection> {
+        let socket = TcpSocket::new_v4()?;
+        socket.set_recv_buffer_size(NARROW)?;
+        Ok(Connection::new(socket.connect(self.address).await?))
     }
 }
 

@@ -7,6 +7,7 @@ use axum::Router;
 use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
+use rustix::net::sockopt::set_socket_send_buffer_size;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 use tokio::task::JoinSet;
@@ -17,6 +18,8 @@ const HEAD: Duration = Duration::from_secs(25);
 /// How much of a reply waits for a client that does not read, and how long a request head may be, about,
 /// in bytes.
 const BUFFER: usize = 64 * 1024;
+/// The same in the system's hands, which would else take megabytes for each who does not read.
+const SEND_BUFFER: usize = 256 * 1024;
 /// How long to wait when the system has no more file descriptors.
 const EXHAUSTED: Duration = Duration::from_millis(100);
 
@@ -48,6 +51,8 @@ pub async fn serve(listener: TcpListener, router: Router, mut stopping: watch::R
 async fn connection(stream: TcpStream, router: Router, mut stopping: watch::Receiver<bool>) {
     // Replies are written whole: there is nothing to gather. A failure only makes them slower.
     let _ = stream.set_nodelay(true);
+    // A failure costs memory, and only with many who do not read.
+    let _ = set_socket_send_buffer_size(&stream, SEND_BUFFER);
     // Pinned where it is made: moved, it would be held twice as long as it lasts.
     let mut connection = pin!(
         http1::Builder::new()

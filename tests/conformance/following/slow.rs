@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use holdfast_tests::mock::Script;
 
-use super::stream::{events, open};
+use super::stream::{events, open, open_narrow};
 use crate::support::{Api, Ask};
 
 /// How long the answer is, in bytes, about.
@@ -32,7 +32,7 @@ async fn who_does_not_read_slows_nobody_and_takes_little_memory() {
     api.ask(&ask).await;
     let mut slow = Vec::new();
     for _ in 0..LIVE {
-        slow.push(open(&events(&api, &ask, "")).await.unwrap());
+        slow.push(open_narrow(&events(&api, &ask, "")).await.unwrap());
     }
     api.called(&ask).await;
     let began = Instant::now();
@@ -53,7 +53,7 @@ async fn who_does_not_read_slows_nobody_and_takes_little_memory() {
     let before = resident(&api);
     let mut slow = Vec::new();
     for _ in 0..SETTLED {
-        let mut stream = open(&events(&api, &ask, "")).await.unwrap();
+        let mut stream = open_narrow(&events(&api, &ask, "")).await.unwrap();
         assert!(stream.piece().await.is_some(), "it has begun");
         slow.push(stream);
     }

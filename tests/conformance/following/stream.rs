@@ -43,7 +43,15 @@ pub(super) fn events(api: &Api, ask: &Ask, query: &str) -> Request {
 
 /// Sends a request and reads the head of its stream.
 pub(super) async fn open(request: &Request) -> io::Result<Stream> {
-    let mut connection = request.open().await?;
+    over(request.open().await?, request).await
+}
+
+/// The same with no room for what is not read.
+pub(super) async fn open_narrow(request: &Request) -> io::Result<Stream> {
+    over(request.open_narrow().await?, request).await
+}
+
+async fn over(mut connection: Connection, request: &Request) -> io::Result<Stream> {
     connection.send(&request.bytes()).await?;
     let head = timeout(LIFE, connection.reply_head()).await??;
     let body = connection.body(&head, false);

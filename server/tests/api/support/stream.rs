@@ -15,6 +15,9 @@ use tower::ServiceExt as _;
 use super::app::{Spawned, get, post, text};
 use super::reply::Reply;
 
+/// After how many signs of life in a row nothing can be expected to happen any more.
+const SILENT: usize = 200;
+
 /// A stream whose head has come. It is read no further than the test reads it.
 pub(crate) struct Stream {
     pub(crate) headers: HeaderMap,
@@ -39,10 +42,13 @@ pub(crate) struct Told {
 impl Stream {
     /// The next event; comments are passed over. `None` at the end.
     pub(crate) async fn event(&mut self) -> Option<Event> {
-        while self.events.is_empty() {
+        for _ in 0..SILENT {
+            if let Some(event) = self.events.pop_front() {
+                return Some(event);
+            }
             self.read().await?;
         }
-        self.events.pop_front()
+        panic!("{SILENT} signs of life, and nothing happens")
     }
 
     /// Reads what comes next: an event or a comment.
