@@ -158,7 +158,7 @@ impl Runs {
 
 impl Follower {
     /// The next thing that happens. `None` once nothing more is told: after the outcome; or before it,
-    /// where the server ends or its archive fails, and the ask has to be followed anew.
+    /// where the server ends, its archive fails or the ask is deleted, and it has to be followed anew.
     ///
     /// A future of it that is dropped has told nothing, and the next one tells it.
     pub async fn next(&mut self) -> Option<Followed> {
@@ -181,6 +181,10 @@ impl Follower {
     }
 
     fn look(&mut self) -> Look {
+        // Whoever follows it anew is told why.
+        if self.runs.check_kept(self.key, self.conversation_id).is_err() {
+            return Look::End;
+        }
         match &mut self.source {
             Source::Live(watched) => {
                 let queue = watched.queue();

@@ -7,7 +7,7 @@ use futures_util::future::join_all;
 use holdfast_protocol::following::Followed;
 use tokio::time::{Instant, sleep};
 
-use crate::support::{Stream, Told, ask, ask_in, id, spawn};
+use crate::support::{Stream, Told, ask, ask_in, events, id, spawn};
 
 /// 2 MB of everything that must not be cut.
 fn large() -> String {
@@ -182,4 +182,38 @@ async fn an_answer_that_cannot_be_archived_keeps_no_stream_open_at_the_end() {
     assert_eq!(unarchived, 1);
     assert_eq!((told.outcome, told.text.as_str()), (None, "whole"));
     assert_eq!(told.states, ["running", "archiving"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_is_deleted_is_told_to_nobody_any_more() {
+    let server = spawn().await;
+    let (settled, running, waiting) = (ask(1, "hold"), ask(2, "hold"), ask(3, "Next?"));
+    server.ask(&settled, 0).await.outcome(202, "pending");
+    let whole = large();
+    let held = server.provider.held().await;
+    held.end_with(&whole);
+    server.look_up(&settled, 20).await.outcome(200, "completed");
+    let mut streams = vec![server.follow(&settled).await];
+    assert!(streams[0].next().await.is_some());
+    for body in [&running, &waiting] {
+        streams.push(server.ask_and_follow(body).await.unwrap());
+    }
+    let held = server.provider.held().await;
+    held.say("half");
+    streams[1].state().await;
+    streams[1].until_text("half").await;
+    let path = format!("/api/v1/conversations/{}", id(1 << 64));
+    assert_eq!(server.delete(&path).await.status, 204);
+    held.hung_up().await;
+    for stream in streams {
+        let had = stream.text.clone();
+        let told = stream.rest().await;
+        assert_eq!(told.outcome, None);
+        assert!(told.text == had, "not a word more");
+    }
+    for body in [&settled, &running, &waiting] {
+        server.get(&events(body, "")).await.problem(410, "request_deleted");
+        let again = server.ask_and_follow(body).await.err().unwrap();
+        again.problem(409, "conversation_deleted");
+    }
 }
