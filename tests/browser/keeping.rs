@@ -87,6 +87,33 @@ async fn a_title_can_be_changed_and_stays() {
 }
 
 #[tokio::test]
+async fn a_conversation_has_instructions_of_its_own() {
+    on_stage("instructions", async |stage| {
+        asked(stage, "before").await;
+        listed(stage, &["before"]).await;
+        choose(stage, "before", "Instructions").await;
+        let field = stage.browser.control(Role::Textbox, "Instructions").await;
+        field.send_keys("Answer like a pirate.").await.unwrap();
+        stage.browser.click("Save").await;
+        stage
+            .line
+            .wait("they are kept", |all| {
+                all.iter().any(|it| it.method == "PATCH" && it.status == Some(200))
+            })
+            .await;
+        let id = stage.browser.ask("and after").await.request_id;
+        stage.browser.turn_with(&id, "completed", "The answer to").await;
+        let told = stage.mock.calls().last().unwrap().body["messages"][0]["content"].to_string();
+        assert!(told.contains("Answer like a pirate."), "{told}");
+        choose(stage, "before", "Instructions").await;
+        let field = stage.browser.control(Role::Textbox, "Instructions").await;
+        assert_eq!(field.prop("value").await.unwrap().as_deref(), Some("Answer like a pirate."));
+        stage.browser.click("Cancel").await;
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn what_is_deleted_can_be_taken_back_for_a_minute() {
     on_stage("deleted_and_taken_back", async |stage| {
         asked(stage, "to be kept").await;

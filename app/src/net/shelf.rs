@@ -1,7 +1,7 @@
 //! The list of conversations, and what is done with one as a whole.
 
 use gloo_net::http::Method;
-use holdfast_protocol::{ConversationId, ConversationList, Problem};
+use holdfast_protocol::{Conversation, ConversationId, ConversationList, Problem};
 use serde_json::{Value, json};
 
 use super::{Abort, fetch};
@@ -35,6 +35,18 @@ pub(crate) async fn list(
 /// Gives it another title.
 pub(crate) async fn rename(id: ConversationId, title: &str) -> Done<Value> {
     ask(Method::PATCH, &path(id, ""), [], Some(json!({ "title": title }).to_string())).await
+}
+
+/// What the model is told before every question of it; empty where nothing of its own is.
+pub(crate) async fn instructions(id: ConversationId) -> Done<String> {
+    let page: Conversation = ask(Method::GET, &path(id, ""), [("limit", "1")], None).await?;
+    Ok(page.system_prompt.unwrap_or_default())
+}
+
+/// Tells the model something else from now on.
+pub(crate) async fn instruct(id: ConversationId, text: &str) -> Done<Value> {
+    let body = json!({ "system_prompt": text }).to_string();
+    ask(Method::PATCH, &path(id, ""), [], Some(body)).await
 }
 
 /// Deletes it; for a minute that can be undone.

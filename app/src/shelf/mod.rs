@@ -55,6 +55,17 @@ pub(crate) struct Deleted {
     pub(crate) until: Millis,
 }
 
+/// The instructions of a conversation, as they are looked at.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Instructions {
+    /// Of which conversation.
+    pub(crate) id: ConversationId,
+    /// What it is called.
+    pub(crate) title: String,
+    /// What they say; `None` until that is known.
+    pub(crate) text: Option<String>,
+}
+
 /// As views hold it.
 pub(crate) type TheShelf = &'static SendWrapper<Shelf>;
 
@@ -79,6 +90,8 @@ pub(crate) struct Shelf {
     pub(crate) says: Field<Option<String>>,
     /// The conversation whose title is being written.
     pub(crate) renaming: Field<Option<ConversationId>>,
+    /// What the model is told in a conversation, while somebody looks at it.
+    pub(crate) instructions: Field<Option<Instructions>>,
     /// What can be undone.
     pub(crate) deleted: Field<Option<Deleted>>,
 }
@@ -100,6 +113,7 @@ impl Shelf {
             trouble: Field::new(None),
             says: Field::new(None),
             renaming: Field::new(None),
+            instructions: Field::new(None),
             deleted: Field::new(None),
         })));
         // An ask was accepted or has settled, another conversation is looked at, or the line is back.
@@ -212,6 +226,31 @@ impl Shelf {
         self.act(async move {
             net::shelf::rename(id, title.trim()).await?;
             self.driver.renamed(id, title.trim());
+            Ok(None)
+        });
+    }
+
+    /// Shows what the model is told in a conversation.
+    pub(crate) fn open_instructions(&'static self, id: ConversationId, title: String) {
+        self.instructions.set(Some(Instructions { id, title, text: None }));
+        self.act(async move {
+            let told =
+                net::shelf::instructions(id).await.inspect_err(|_| self.instructions.set(None))?;
+            self.instructions.update(|instructions| {
+                if let Some(instructions) = instructions.as_mut().filter(|it| it.id == id) {
+                    instructions.text = Some(told);
+                }
+            });
+            Ok(None)
+        });
+    }
+
+    /// Tells the model something else from now on. What could not be kept stays open.
+    pub(crate) fn instruct(&'static self, text: String) {
+        let Some(Instructions { id, .. }) = self.instructions.get_untracked() else { return };
+        self.act(async move {
+            net::shelf::instruct(id, text.trim()).await?;
+            self.instructions.set(None);
             Ok(None)
         });
     }

@@ -1,5 +1,6 @@
 //! The conversations beside the chat; on a phone, a drawer.
 
+mod instructions;
 mod row;
 mod search;
 mod undo;
@@ -8,6 +9,7 @@ use holdfast_protocol::ConversationId;
 use leptos::prelude::*;
 use wasm_bindgen::JsCast as _;
 
+use self::instructions::instructions;
 use self::row::row;
 use self::search::search;
 use self::undo::undo;
@@ -48,6 +50,7 @@ pub(crate) fn draw() -> AnyView {
                 {part(move || more(shelf))}
             </nav>
             {undo(shelf)}
+            {instructions(shelf)}
             {foot(shelf)}
         </aside>
         {part(move || {

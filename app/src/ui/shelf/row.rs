@@ -64,6 +64,8 @@ fn menu(shelf: TheShelf, id: ConversationId, title: &str) -> AnyView {
     let label = text::more_about(title);
     let title = title.to_owned();
     let rename = move || shelf.renaming.set(Some(id));
+    let named = title.clone();
+    let instruct = move || shelf.open_instructions(id, named.clone());
     let delete = move || shelf.delete(id, title.clone());
     let export = |format: &str, label: &'static str| {
         let href = net::shelf::export_path(id, format);
@@ -90,6 +92,7 @@ fn menu(shelf: TheShelf, id: ConversationId, title: &str) -> AnyView {
             </summary>
             <div class="shelf-choices">
                 {button("button quiet", None, text::RENAME, rename)}
+                {button("button quiet", None, text::INSTRUCTIONS, instruct)}
                 {export("markdown", text::EXPORT_MARKDOWN)} {export("json", text::EXPORT_JSON)}
                 {button("button quiet", None, text::DELETE, delete)}
             </div>
