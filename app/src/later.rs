@@ -8,44 +8,14 @@
 use std::time::Duration;
 
 use leptos::leptos_dom::helpers::set_timeout;
-use leptos::prelude::*;
 use wasm_split_helpers::SplitLoaderError;
 
 use crate::field::Field;
+use crate::screen::{Drawn, Later};
 use crate::{task, ui};
 
 /// How often it is tried, with a pause of 1, 2, 4 … seconds in between.
 const ATTEMPTS: u32 = 5;
-
-/// What the later part draws.
-#[derive(Clone, Copy)]
-pub(crate) struct Drawn {
-    /// Beside the chat.
-    pub(crate) beside: fn() -> AnyView,
-    /// Between the bar and the composer.
-    pub(crate) within: fn() -> AnyView,
-}
-
-/// How far the later part is.
-#[derive(Clone, Copy, Default)]
-pub(crate) enum Later {
-    /// On its way for the first time.
-    #[default]
-    Coming,
-    /// It did not come; it is tried again.
-    Delayed,
-    /// It did not come, and a person decides.
-    Missing,
-    /// Here.
-    Here(Drawn),
-}
-
-impl Later {
-    /// Whether it can be drawn.
-    pub(crate) const fn is_here(&self) -> bool {
-        matches!(self, Self::Here(_))
-    }
-}
 
 /// Fetches it, and says on the way how far that is.
 pub(crate) fn fetch(later: &'static Field<Later>) {

@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use holdfast_protocol::{ConversationId, RequestId, Session};
 use holdfast_recovery::{Announcement, Millis, Turn};
+use leptos::prelude::AnyView;
 
 use crate::field::Field;
-use crate::later::Later;
 
 /// Announcements that stay in the status region.
 pub(crate) const ANNOUNCEMENTS: usize = 3;
@@ -27,6 +27,36 @@ pub(crate) struct TurnCell {
 impl PartialEq for TurnCell {
     fn eq(&self, other: &Self) -> bool {
         self.request_id == other.request_id
+    }
+}
+
+/// What the later part of the page draws.
+#[derive(Clone, Copy)]
+pub(crate) struct Drawn {
+    /// Beside the chat.
+    pub(crate) beside: fn() -> AnyView,
+    /// Between the bar and the composer.
+    pub(crate) within: fn() -> AnyView,
+}
+
+/// How far the later part of the page is.
+#[derive(Clone, Copy, Default)]
+pub(crate) enum Later {
+    /// On its way for the first time.
+    #[default]
+    Coming,
+    /// It did not come; it is tried again.
+    Delayed,
+    /// It did not come, and a person decides.
+    Missing,
+    /// Here.
+    Here(Drawn),
+}
+
+impl Later {
+    /// Whether it can be drawn.
+    pub(crate) const fn is_here(&self) -> bool {
+        matches!(self, Self::Here(_))
     }
 }
 

@@ -6,8 +6,6 @@ use std::time::Duration;
 
 use holdfast_recovery::{Announcement, Returned};
 
-use crate::shelf::Day;
-
 pub(crate) const PRODUCT: &str = "Holdfast";
 pub(crate) const NEW_CHAT: &str = "New chat";
 pub(crate) const NEW_CHAT_INSTEAD: &str = "Start a new chat";
@@ -27,6 +25,11 @@ pub(crate) const NOTICES: &str = "Notices";
 
 pub(crate) const CONVERSATIONS: &str = "Conversations";
 pub(crate) const CLOSE_CONVERSATIONS: &str = "Close the conversations";
+pub(crate) const TODAY: &str = "Today";
+pub(crate) const YESTERDAY: &str = "Yesterday";
+pub(crate) const THIS_WEEK: &str = "The last seven days";
+pub(crate) const THIS_MONTH: &str = "The last thirty days";
+pub(crate) const BEFORE: &str = "Earlier";
 pub(crate) const SEARCH: &str = "Search";
 pub(crate) const MORE: &str = "More";
 pub(crate) const NO_CONVERSATIONS: &str = "Your conversations will stand here.";
@@ -267,16 +270,6 @@ fn grouped(number: usize) -> String {
         text.push(digit);
     }
     text
-}
-
-pub(crate) const fn day(day: Day) -> &'static str {
-    match day {
-        Day::Today => "Today",
-        Day::Yesterday => "Yesterday",
-        Day::Week => "The last seven days",
-        Day::Month => "The last thirty days",
-        Day::Earlier => "Earlier",
-    }
 }
 
 pub(crate) fn more_about(title: &str) -> String {

@@ -8,6 +8,7 @@ mod child;
 mod command;
 mod failure;
 mod flaky;
+mod folder;
 mod host;
 mod lock;
 mod mutants;
@@ -40,7 +41,8 @@ fn main() -> ExitCode {
     let called = arguments.next().unwrap_or_default();
     let arguments: Vec<_> = arguments.collect();
     let end = match StandIn::called(Path::new(&called)) {
-        Some(tool) => tool.run(&arguments),
+        Some(StandIn::WasmBindgen) => split::run(&arguments),
+        Some(StandIn::WasmOpt) => wasm_opt::run(&arguments),
         None => Command::parse(&arguments).and_then(obey).map(|()| ExitCode::SUCCESS),
     };
     match end {

@@ -4,10 +4,11 @@
 use std::collections::BTreeSet;
 use std::env;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use crate::child;
 use crate::failure::{Context as _, Failure, Result};
+use crate::folder::files;
 use crate::lock::Lock;
 use crate::split::{self, Parts};
 use crate::tools::Tools;
@@ -92,27 +93,6 @@ fn mirror(from: &Path, to: &Path) -> Result<()> {
         fs::write(&copy, bytes).doing(format_args!("write {}", copy.display()))?;
     }
     Ok(())
-}
-
-/// The files below `dir`, relative to it, in order.
-pub(crate) fn files(dir: &Path) -> Result<Vec<PathBuf>> {
-    let mut files = Vec::new();
-    let mut dirs = vec![PathBuf::new()];
-    while let Some(below) = dirs.pop() {
-        let reading = dir.join(&below);
-        let entries = fs::read_dir(&reading).doing(format_args!("read {}", reading.display()))?;
-        for entry in entries {
-            let entry = entry.doing(format_args!("read {}", reading.display()))?;
-            let path = below.join(entry.file_name());
-            if entry.path().is_dir() {
-                dirs.push(path);
-            } else {
-                files.push(path);
-            }
-        }
-    }
-    files.sort();
-    Ok(files)
 }
 
 #[cfg(test)]

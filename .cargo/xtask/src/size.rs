@@ -7,7 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::failure::{Context as _, Failure, Result};
-use crate::page::files;
+use crate::folder::files;
 use crate::split;
 
 /// Bytes, brotli where it helps.

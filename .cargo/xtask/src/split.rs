@@ -13,13 +13,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
 use crate::failure::{Context as _, Failure, Result};
-use crate::page::files;
+use crate::folder::files;
 use crate::stand_in::{self, StandIn};
 
-/// The tool that splits.
-pub(crate) const PROGRAM: &str = "wasm-split-cli";
-/// Tells the stand-in where it is.
-pub(crate) const VARIABLE: &str = "XTASK_WASM_SPLIT";
 /// Relocations say what refers to what; the flag lets the page's source mark where to split.
 pub(crate) const RUSTFLAGS: &str = "-Clink-args=--emit-relocs --cfg=split";
 
@@ -72,7 +68,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<ExitCode> {
     let parts = Parts::of_this_build()?.split;
     empty(&parts)?;
     let split = ["--out-name", name, module].map(Path::new).into_iter().chain([&*parts]);
-    if let Some(failed) = stand_in::run(VARIABLE, PROGRAM, split)? {
+    if let Some(failed) = stand_in::split(split)? {
         return Ok(failed);
     }
     let first = parts.join(format!("{name}.wasm"));

@@ -1,7 +1,7 @@
 //! Standing in for the two tools that Trunk calls on the page's module, so that the module becomes
 //! two and both are right: xtask itself, called by their names, does what Trunk cannot be told to do
-//! and runs the real one. Here belongs being called in their place; what is done then stands in
-//! `split` (for wasm-bindgen) and `wasm_opt`. Not here: installing them.
+//! and runs the real one. Here belongs being called in their place, and calling them; what is done
+//! then stands in `split` (for wasm-bindgen) and `wasm_opt`. Not here: installing them.
 
 use std::env;
 use std::ffi::{OsStr, OsString};
@@ -13,7 +13,10 @@ use std::process::{Command, ExitCode};
 
 use crate::failure::{Context as _, Failure, Result};
 use crate::workspace::Workspace;
-use crate::{split, wasm_opt};
+
+/// The tool that splits a module. Nobody calls it but a stand-in.
+pub(crate) const SPLITTER: &str = "wasm-split-cli";
+const SPLITTER_VARIABLE: &str = "XTASK_WASM_SPLIT";
 
 /// A tool that xtask stands in for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,14 +51,6 @@ impl StandIn {
         }
     }
 
-    /// Stands in.
-    pub(crate) fn run(self, arguments: &[String]) -> Result<ExitCode> {
-        match self {
-            Self::WasmBindgen => split::run(arguments),
-            Self::WasmOpt => wasm_opt::run(arguments),
-        }
-    }
-
     /// Runs the real one. `None` if it went well.
     pub(crate) fn run_real<I, S>(self, arguments: I) -> Result<Option<ExitCode>>
     where
@@ -66,8 +61,17 @@ impl StandIn {
     }
 }
 
+/// Runs the tool that splits. `None` if it went well.
+pub(crate) fn split<I, S>(arguments: I) -> Result<Option<ExitCode>>
+where
+    I: IntoIterator<Item = S>,
+    S: AsRef<OsStr>,
+{
+    run(SPLITTER_VARIABLE, SPLITTER, arguments)
+}
+
 /// Runs the tool that a variable says the place of. `None` if it went well.
-pub(crate) fn run<I, S>(variable: &str, name: &str, arguments: I) -> Result<Option<ExitCode>>
+fn run<I, S>(variable: &str, name: &str, arguments: I) -> Result<Option<ExitCode>>
 where
     I: IntoIterator<Item = S>,
     S: AsRef<OsStr>,
@@ -90,7 +94,7 @@ impl Real {
     /// Looks along `path`.
     pub(crate) fn find(path: &OsStr) -> Result<Self> {
         let names = StandIn::ALL.map(|tool| (tool.variable(), tool.name()));
-        let all = names.into_iter().chain([(split::VARIABLE, split::PROGRAM)]);
+        let all = names.into_iter().chain([(SPLITTER_VARIABLE, SPLITTER)]);
         let find = |(variable, name)| {
             let mut files = env::split_paths(path).map(|dir| dir.join(name));
             let file = files.find(|file| file.is_file());

@@ -9,9 +9,8 @@ use super::part::{button, part, sentence};
 use super::scroll;
 use super::status::StatusRegion;
 use crate::driver::Driver;
-use crate::later::{self, Later};
-use crate::screen::Screen;
-use crate::{clock, text};
+use crate::screen::{Later, Screen};
+use crate::{clock, later, text};
 
 /// Everything.
 #[component]

@@ -25,8 +25,7 @@ use wasm_bindgen::JsCast as _;
 use self::conversation::Conversation;
 use self::notices::Notices;
 use crate::driver::Driver;
-use crate::later::Drawn;
-use crate::screen::Screen;
+use crate::screen::{Drawn, Screen};
 
 /// What a component needs: the signals to read, and whom to tell what a person did.
 #[derive(Clone, Copy)]

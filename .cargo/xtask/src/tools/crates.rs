@@ -10,7 +10,7 @@ use std::thread;
 use super::{install_with, succeeds};
 use crate::failure::{Context as _, Failure, Result};
 use crate::lock::unwritable;
-use crate::split;
+use crate::stand_in::SPLITTER;
 use crate::workspace::Workspace;
 
 /// Later ones need a newer compiler than the workspace does.
@@ -60,7 +60,7 @@ pub(super) fn list(workspace: &Workspace) -> Result<Vec<Tool>> {
             says_version: true,
         },
         Tool {
-            program: split::PROGRAM,
+            program: SPLITTER,
             package: "wasm_split_cli_support",
             version: WASM_SPLIT.to_owned(),
             flags: &["--locked", "--features", "build-binary"],

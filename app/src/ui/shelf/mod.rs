@@ -74,7 +74,7 @@ impl Line {
     /// A line that says what it said is left as it is, and what is open in it with it.
     fn key(&self) -> String {
         match self {
-            Self::Heading(day, first) => format!("{}{first}", text::day(*day)),
+            Self::Heading(day, first) => format!("{}{first}", heading(*day)),
             Self::Row(row) => {
                 let Row { conversation, unread, .. } = &**row;
                 let marks = [conversation.pending > 0, *unread].map(u8::from);
@@ -86,11 +86,19 @@ impl Line {
 
     fn draw(self, of: TheShelf) -> AnyView {
         match self {
-            Self::Heading(day, _) => {
-                view! { <h2 class="shelf-day">{text::day(day)}</h2> }.into_any()
-            }
+            Self::Heading(day, _) => view! { <h2 class="shelf-day">{heading(day)}</h2> }.into_any(),
             Self::Row(line) => row(of, *line),
         }
+    }
+}
+
+const fn heading(day: Day) -> &'static str {
+    match day {
+        Day::Today => text::TODAY,
+        Day::Yesterday => text::YESTERDAY,
+        Day::Week => text::THIS_WEEK,
+        Day::Month => text::THIS_MONTH,
+        Day::Earlier => text::BEFORE,
     }
 }
 
@@ -173,7 +181,7 @@ pub(super) fn opener() -> AnyView {
         focus(search::FIELD);
     };
     let missing =
-        words(move || (!screen.later.with(crate::later::Later::is_here)).then(String::new));
+        words(move || (!screen.later.with(crate::screen::Later::is_here)).then(String::new));
     button_unless(
         Some(missing),
         "button quiet shelf-opener",
