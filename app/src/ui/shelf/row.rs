@@ -73,8 +73,8 @@ fn menu(shelf: TheShelf, id: ConversationId, title: &str) -> AnyView {
     };
     // Open until something is chosen, or the focus goes elsewhere.
     let close = |event: web_sys::Event| {
-        let menu = event.current_target().and_then(|it| it.dyn_into::<web_sys::Element>().ok());
-        if let Some(menu) = menu {
+        let within = event.current_target().and_then(|it| it.dyn_into::<web_sys::Element>().ok());
+        if let Some(menu) = within.and_then(|it| it.closest("details").ok().flatten()) {
             let _ = menu.remove_attribute("open");
         }
     };
@@ -90,7 +90,7 @@ fn menu(shelf: TheShelf, id: ConversationId, title: &str) -> AnyView {
             <summary class="button quiet" aria-label=label>
                 "⋯"
             </summary>
-            <div class="shelf-choices">
+            <div class="shelf-choices" on:click=move |event| close(event.into())>
                 {button("button quiet", None, text::RENAME, rename)}
                 {button("button quiet", None, text::INSTRUCTIONS, instruct)}
                 {export("markdown", text::EXPORT_MARKDOWN)} {export("json", text::EXPORT_JSON)}
