@@ -1,17 +1,14 @@
 //! All is well: a question is asked and answered. And what must be right before the line fails.
 
 use holdfast_tests::mock::Script;
-use holdfast_tests::proxy::{Exchange, Fault, Route, Rule};
+use holdfast_tests::proxy::{Fault, Route, Rule};
 use serde_json::Value;
 
 use crate::stage::{Stage, on_stage};
 
-/// What the outcome that came over the line says of its failure.
-fn error_of(stage: &Stage, request_id: &str) -> String {
-    let lookups = stage.lookups(request_id);
-    let settled = lookups.iter().rfind(|lookup| lookup.status == Some(200));
-    let outcome = settled.and_then(Exchange::reply).unwrap();
-    outcome["error"]["message"].as_str().unwrap().to_owned()
+/// What the outcome says of its failure.
+async fn error_of(stage: &Stage, request_id: &str) -> String {
+    stage.outcome(request_id).await["error"]["message"].as_str().unwrap().to_owned()
 }
 
 #[tokio::test]
@@ -189,7 +186,7 @@ async fn a_failed_answer_keeps_its_text_and_says_why_beside_it() {
         stage.mock.next(script.then(holdfast_tests::mock::Step::Reset));
         let turn = stage.browser.ask("it will break off").await;
         let turn = stage.browser.turn_with(&turn.request_id, "failed", "some words before").await;
-        let why = error_of(stage, &turn.request_id);
+        let why = error_of(stage, &turn.request_id).await;
         assert!(turn.text.contains(&why), "“{why}” stands beside it: {}", turn.text);
         stage.browser.no_pointers().await;
         stage.mock.next(Script::refuse(401, "Incorrect API key"));
@@ -198,7 +195,7 @@ async fn a_failed_answer_keeps_its_text_and_says_why_beside_it() {
             .browser
             .turn_when("a failure", &turn.request_id, |turn| turn.status == "failed")
             .await;
-        let why = error_of(stage, &turn.request_id);
+        let why = error_of(stage, &turn.request_id).await;
         assert!(turn.text.contains(&why), "“{why}” is said: {}", turn.text);
         let next = stage.browser.ask("and then all is well").await;
         stage.browser.turn_with(&next.request_id, "completed", "The answer to").await;

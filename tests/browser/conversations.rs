@@ -3,7 +3,7 @@
 use holdfast_tests::mock::Script;
 use holdfast_tests::proxy::{Exchange, Fault, Route, Rule};
 
-use crate::stage::on_stage;
+use crate::stage::{is_long, on_stage};
 
 #[tokio::test]
 async fn two_pending_asks_in_two_conversations_are_both_recovered_after_a_reload() {
@@ -44,10 +44,7 @@ async fn two_pending_asks_in_two_conversations_are_both_recovered_after_a_reload
 
 /// § 11: one stream or long poll per tab at a time. The test above has one tab.
 fn assert_at_most_one_long_exchange(exchanges: &[Exchange]) {
-    let long: Vec<_> = exchanges
-        .iter()
-        .filter(|it| it.header("prefer").is_some_and(|prefer| prefer != "wait=0"))
-        .collect();
+    let long: Vec<_> = exchanges.iter().filter(|it| is_long(it)).collect();
     assert!(!long.is_empty(), "the page does wait for answers");
     for (index, one) in long.iter().enumerate() {
         for other in &long[index + 1..] {

@@ -159,13 +159,16 @@ async fn replies_in_single_bytes_and_in_one_blob_change_nothing() {
     on_stage("replies_in_single_bytes", async |stage| {
         let text = "Grüße 😀 und mehr";
         stage.line.rule(Rule::on(Route::Ask, Fault::Drip(Duration::ZERO)));
-        stage.line.rule(Rule::on(Route::Lookup, Fault::Drip(Duration::from_millis(1))).times(2));
-        stage.line.rule(Rule::on(Route::Lookup, Fault::Blob).always());
-        stage.mock.next(Script::dripped(text, 1, Duration::ZERO));
-        let turn = stage.browser.ask("in pieces").await;
-        stage.browser.turn_with(&turn.request_id, "completed", text).await;
+        stage.line.rule(Rule::on(Route::Events, Fault::Drip(Duration::ZERO)));
+        stage.line.rule(Rule::on(Route::Events, Fault::Blob));
+        for text in [text, "Größe 😀 und weniger"] {
+            stage.mock.next(Script::dripped(text, 1, Duration::ZERO));
+            let turn = stage.browser.ask("in pieces").await;
+            stage.browser.turn_with(&turn.request_id, "completed", text).await;
+        }
         stage.line.struck(Route::Ask).await;
-        stage.line.struck(Route::Lookup).await;
+        let struck = stage.line.exchanges_on(Route::Events);
+        assert_eq!(struck.iter().filter(|it| it.fault.is_some()).count(), 2);
     })
     .await;
 }

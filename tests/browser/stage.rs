@@ -5,10 +5,12 @@ use std::panic::AssertUnwindSafe;
 
 use futures_util::FutureExt as _;
 use holdfast_tests::browser::{Browser, Role};
+use holdfast_tests::client::Request;
 use holdfast_tests::mock::MockProvider;
 use holdfast_tests::nginx::Nginx;
 use holdfast_tests::proxy::{Exchange, FaultProxy, Route};
 use holdfast_tests::server::{Holdfast, Start};
+use serde_json::Value;
 
 /// A browser in front of a line in front of a server in front of a provider.
 pub(crate) struct Stage {
@@ -28,6 +30,12 @@ pub(crate) struct Setting {
     pub(crate) host: Option<&'static str>,
     /// The mount of a real nginx that the page is opened at: it stands in front of the line.
     pub(crate) behind_nginx: Option<&'static str>,
+}
+
+/// Whether an exchange is of the kind of which a tab has one: a stream, or its client asked to wait.
+pub(crate) fn is_long(exchange: &Exchange) -> bool {
+    let waits = exchange.header("prefer").is_some_and(|prefer| prefer != "wait=0");
+    exchange.route == Route::Events || waits
 }
 
 /// Runs a test on a stage of its own, with the page open. A test that fails leaves a picture, the
@@ -118,6 +126,14 @@ impl Stage {
         let mut lookups = self.line.exchanges_on(Route::Lookup);
         lookups.retain(|exchange| exchange.request_id().as_deref() == Some(request_id));
         lookups
+    }
+
+    /// What the archive says became of an ask, not by way of the line.
+    pub(crate) async fn outcome(&self, request_id: &str) -> Value {
+        let body: Value = serde_json::from_str(&self.submissions(request_id)[0].body).unwrap();
+        let conversation_id = body["conversation_id"].as_str().unwrap_or_default();
+        let target = format!("/api/v1/requests/{request_id}?conversation_id={conversation_id}");
+        Request::new(self.holdfast.address(), "GET", &target).send().await.unwrap().json()
     }
 
     /// What must hold after every test.

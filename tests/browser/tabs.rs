@@ -3,16 +3,9 @@
 use std::time::Duration;
 
 use holdfast_tests::mock::Script;
-use holdfast_tests::proxy::Exchange;
 use serde_json::json;
 
-use crate::stage::on_stage;
-
-/// Whether an exchange is a long one: its client asked to wait, or for a stream.
-fn is_long(exchange: &Exchange) -> bool {
-    let is_stream = exchange.target.contains("/events?");
-    is_stream || exchange.header("prefer").is_some_and(|prefer| prefer != "wait=0")
-}
+use crate::stage::{is_long, on_stage};
 
 #[tokio::test]
 async fn a_hidden_tab_holds_no_long_exchange_and_catches_up_when_seen() {

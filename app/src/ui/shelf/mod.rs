@@ -162,7 +162,7 @@ fn foot(shelf: TheShelf) -> AnyView {
     });
     view! {
         <div class="shelf-foot">
-            <div role="status">{says}</div>
+            <div aria-live="polite">{says}</div>
             {notify}
             <label class="button quiet">
                 {text::IMPORT}

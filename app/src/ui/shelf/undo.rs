@@ -22,5 +22,5 @@ pub(super) fn undo(shelf: TheShelf) -> AnyView {
             .into_any()
         })
     });
-    view! { <div role="status">{line}</div> }.into_any()
+    view! { <div aria-live="polite">{line}</div> }.into_any()
 }
