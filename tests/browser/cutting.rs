@@ -161,9 +161,9 @@ async fn replies_in_single_bytes_and_in_one_blob_change_nothing() {
         stage.line.rule(Rule::on(Route::Ask, Fault::Drip(Duration::ZERO)));
         stage.line.rule(Rule::on(Route::Events, Fault::Drip(Duration::ZERO)));
         stage.line.rule(Rule::on(Route::Events, Fault::Blob));
-        for text in [text, "Größe 😀 und weniger"] {
+        for (question, text) in [("in pieces", text), ("in a blob", "Größe 😀 und weniger")] {
             stage.mock.next(Script::dripped(text, 1, Duration::ZERO));
-            let turn = stage.browser.ask("in pieces").await;
+            let turn = stage.browser.ask(question).await;
             stage.browser.turn_with(&turn.request_id, "completed", text).await;
         }
         stage.line.struck(Route::Ask).await;

@@ -290,11 +290,10 @@ async fn for_a_while(stage: &Stage, fault: Option<Fault>) {
     match fault {
         None => stage.line.line(Line::Cut),
         Some(fault) => {
-            stage.line.line(Line::Cut);
             for route in [Route::Ask, Route::Lookup, Route::Events, Route::Session] {
                 stage.line.rule(Rule::on(route, fault.clone()).always());
             }
-            stage.line.line(Line::Up);
+            stage.cut_streams().await;
         }
     }
     sleep(A_WHILE).await;

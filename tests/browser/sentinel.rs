@@ -62,7 +62,8 @@ const KEEP_EXPORTS: &str = "
         const make = WebAssembly[name];
         WebAssembly[name] = async (...given) => {
             const made = await make.apply(WebAssembly, given);
-            window.__exports = (made.instance ?? made).exports;
+            // The part of the page that is needed to ask: the later one shares its memory.
+            window.__exports ??= (made.instance ?? made).exports;
             return made;
         };
     }";

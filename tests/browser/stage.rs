@@ -8,7 +8,7 @@ use holdfast_tests::browser::{Browser, Role};
 use holdfast_tests::client::Request;
 use holdfast_tests::mock::MockProvider;
 use holdfast_tests::nginx::Nginx;
-use holdfast_tests::proxy::{Exchange, FaultProxy, Route};
+use holdfast_tests::proxy::{Exchange, FaultProxy, Line, Route};
 use holdfast_tests::server::{Holdfast, Start};
 use serde_json::Value;
 
@@ -126,6 +126,14 @@ impl Stage {
         let mut lookups = self.line.exchanges_on(Route::Lookup);
         lookups.retain(|exchange| exchange.request_id().as_deref() == Some(request_id));
         lookups
+    }
+
+    /// Cuts the streams that are under way, and leaves the line as it was.
+    pub(crate) async fn cut_streams(&self) {
+        self.line.line(Line::Cut);
+        let is_over = |it: &Exchange| it.route != Route::Events || it.ended.is_some();
+        self.line.wait("no stream", |all| all.iter().all(is_over)).await;
+        self.line.line(Line::Up);
     }
 
     /// What the archive says became of an ask, not by way of the line.
