@@ -148,15 +148,10 @@ impl Book {
         }
     }
 
-    /// A question is asked again: the new answer is what a person wants to see.
-    pub(super) fn asked_again(
-        &mut self,
-        request_id: RequestId,
-    ) -> Option<(ConversationId, String)> {
+    /// A turn that a person goes on from: what comes of it is what that person wants to see.
+    pub(super) fn go_on_from(&mut self, request_id: RequestId) -> Option<&Field<Turn>> {
         self.chosen.retain(|chosen| *chosen != request_id);
-        let entry = self.find(request_id)?;
-        let question = entry.cell.turn.with_untracked(|turn| turn.question.clone());
-        Some((entry.conversation_id, question))
+        self.find(request_id).map(|entry| &*entry.cell.turn)
     }
 
     /// Other conversations' asks under way, and those that settled unseen.

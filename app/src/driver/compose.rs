@@ -32,7 +32,7 @@ impl Driver {
         if view.is_none() {
             self.founded(conversation_id);
         }
-        self.submit(conversation_id, question, None);
+        self.submit(conversation_id, question);
         // Only now: until the pointer was stored the draft was all there was.
         self.drafts.set(view, "");
         scroll::go_to_end(screen);
@@ -41,27 +41,28 @@ impl Driver {
 
     /// A person asks the same again. It is an ask of its own, and may cost again.
     pub(crate) fn ask_again(&'static self, request_id: RequestId) {
-        let again = self.book.borrow_mut().asked_again(request_id);
-        if let Some((conversation_id, question)) = again.filter(|(_, it)| !it.is_empty()) {
-            self.submit(conversation_id, question, Some(request_id));
+        let mut book = self.book.borrow_mut();
+        let turn = book.go_on_from(request_id);
+        let again = turn.map(|turn| turn.with_untracked(|turn| turn.again(ids::request_id())));
+        drop(book);
+        if let Some(again) = again.filter(|again| !again.question.is_empty()) {
+            self.feed(Event::Submitted(again));
         }
     }
 
     /// A person wants the rest of an answer that was cut off.
     pub(crate) fn go_on(&'static self, request_id: RequestId) {
-        let of = self.book.borrow_mut().asked_again(request_id);
-        if let Some((conversation_id, _)) = of {
-            self.submit(conversation_id, text::GO_ON.to_owned(), None);
+        let mut book = self.book.borrow_mut();
+        let turn = book.go_on_from(request_id);
+        let conversation_id = turn.map(|turn| turn.with_untracked(|turn| turn.conversation_id));
+        drop(book);
+        if let Some(conversation_id) = conversation_id {
+            self.submit(conversation_id, text::GO_ON.to_owned());
             scroll::go_to_end(self.screen);
         }
     }
 
-    fn submit(
-        &'static self,
-        conversation_id: ConversationId,
-        question: String,
-        retry_of: Option<RequestId>,
-    ) {
+    fn submit(&'static self, conversation_id: ConversationId, question: String) {
         self.feed(Event::Submitted(AskBody {
             request_id: ids::request_id(),
             conversation_id,
@@ -70,7 +71,7 @@ impl Driver {
             remember: None,
             language: None,
             model: None,
-            retry_of,
+            retry_of: None,
         }));
     }
 

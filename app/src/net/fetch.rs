@@ -43,28 +43,31 @@ pub(super) async fn get(
     wait: u32,
     abort: &Abort,
 ) -> Option<Fetched> {
-    finish(builder(path, Method::GET, wait, abort).query(query).build().ok()?, abort).await
+    request(Method::GET, path, query, None, wait, abort).await
 }
 
 /// `POST`s JSON to a path relative to the mount.
 pub(super) async fn post(path: &str, body: &Value, wait: u32, abort: &Abort) -> Option<Fetched> {
-    finish(builder(path, Method::POST, wait, abort).json(body).ok()?, abort).await
+    request(Method::POST, path, Vec::new(), Some(body.to_string()), wait, abort).await
 }
 
-/// Does anything else to a path relative to the mount.
-pub(super) async fn request<'a>(
+/// Any request to a path relative to the mount; its body, if it has one, is JSON.
+pub(super) async fn request(
     method: Method,
     path: &str,
-    query: impl IntoIterator<Item = (&'a str, &'a str)>,
+    query: Vec<(&str, String)>,
     body: Option<String>,
+    wait: u32,
     abort: &Abort,
 ) -> Option<Fetched> {
-    let request = builder(path, method, 0, abort).query(query);
+    let request = builder(path, method, wait, abort).query(query);
     let request = match body {
         Some(body) => request.header("Content-Type", "application/json").body(body),
         None => request.build(),
     };
-    finish(request.ok()?, abort).await
+    let fetched = read(send(request.ok()?, abort).await).await;
+    abort.finish();
+    fetched
 }
 
 /// Paths are relative, so that the page works under any mount; a redirect is not followed, because
@@ -88,12 +91,6 @@ pub(super) async fn open(
 ) -> Option<Response> {
     let request = builder(path, Method::GET, 0, abort).header("Accept", accept);
     send(request.query(query).build().ok()?, abort).await
-}
-
-async fn finish(request: Request, abort: &Abort) -> Option<Fetched> {
-    let fetched = read(send(request, abort).await).await;
-    abort.finish();
-    fetched
 }
 
 async fn send(request: Request, abort: &Abort) -> Option<Response> {

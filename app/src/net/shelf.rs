@@ -2,10 +2,13 @@
 
 use gloo_net::http::Method;
 use holdfast_protocol::{Conversation, ConversationId, ConversationList, Problem};
+use holdfast_recovery::Millis;
 use serde_json::{Value, json};
 
 use super::{Abort, fetch};
 use crate::{json, text};
+
+const DEADLINE: Millis = 30_000;
 
 /// What came of it, or the sentence that says why nothing did.
 pub(crate) type Done<T> = Result<T, String>;
@@ -26,64 +29,63 @@ pub(crate) async fn list(
     before: Option<&str>,
     limit: usize,
 ) -> Done<ConversationList> {
-    let limit = limit.to_string();
-    let query = [Some(("limit", &*limit)), Some(("q", query)), before.map(|it| ("before", it))];
+    let before = before.map(|before| ("before", before.to_owned()));
+    let query = [Some(("limit", limit.to_string())), Some(("q", query.to_owned())), before];
     let query = query.into_iter().flatten().filter(|(_, value)| !value.is_empty());
-    ask(Method::GET, "api/v1/conversations", query, None).await
+    ask(Method::GET, "api/v1/conversations", query.collect(), None).await
 }
 
 /// Gives it another title.
 pub(crate) async fn rename(id: ConversationId, title: &str) -> Done<Value> {
-    ask(Method::PATCH, &path(id, ""), [], Some(json!({ "title": title }).to_string())).await
+    ask(Method::PATCH, &path(id, ""), Vec::new(), Some(json!({ "title": title }).to_string())).await
 }
 
 /// What the model is told before every question of it; empty where nothing of its own is.
 pub(crate) async fn instructions(id: ConversationId) -> Done<String> {
-    let page: Conversation = ask(Method::GET, &path(id, ""), [("limit", "1")], None).await?;
+    let page: Conversation =
+        ask(Method::GET, &path(id, ""), vec![("limit", "1".to_owned())], None).await?;
     Ok(page.system_prompt.unwrap_or_default())
 }
 
 /// Tells the model something else from now on.
 pub(crate) async fn instruct(id: ConversationId, text: &str) -> Done<Value> {
     let body = json!({ "system_prompt": text }).to_string();
-    ask(Method::PATCH, &path(id, ""), [], Some(body)).await
+    ask(Method::PATCH, &path(id, ""), Vec::new(), Some(body)).await
 }
 
 /// Deletes it; for a minute that can be undone.
 pub(crate) async fn delete(id: ConversationId) -> Done<Value> {
-    ask(Method::DELETE, &path(id, ""), [], None).await
+    ask(Method::DELETE, &path(id, ""), Vec::new(), None).await
 }
 
 /// Undoes that.
 pub(crate) async fn restore(id: ConversationId) -> Done<Value> {
-    ask(Method::POST, &path(id, "/restore"), [], Some("{}".to_owned())).await
+    ask(Method::POST, &path(id, "/restore"), Vec::new(), Some("{}".to_owned())).await
 }
 
 /// Takes in what was exported. How many were created, were here unchanged, and are in conflict.
 pub(crate) async fn import(exported: String) -> Done<[u64; 3]> {
-    let report: Value = ask(Method::POST, "api/v1/import", [], Some(exported)).await?;
+    let report: Value = ask(Method::POST, "api/v1/import", Vec::new(), Some(exported)).await?;
     Ok(["created", "unchanged", "conflicts"].map(|name| match report.get(name) {
         Some(Value::Array(ids)) => ids.len() as u64,
         number => number.and_then(Value::as_u64).unwrap_or_default(),
     }))
 }
 
-async fn ask<'a, T: serde::de::DeserializeOwned>(
+async fn ask<T: serde::de::DeserializeOwned>(
     method: Method,
     path: &str,
-    query: impl IntoIterator<Item = (&'a str, &'a str)>,
+    query: Vec<(&str, String)>,
     body: Option<String>,
 ) -> Done<T> {
-    let abort = Abort::after(30_000);
-    let fetched = fetch::request(method, path, query, body, &abort).await;
-    let Some(fetched) = fetched else { return Err(text::NOT_REACHED.to_owned()) };
+    let nothing = || text::NOT_REACHED.to_owned();
+    let abort = Abort::after(DEADLINE);
+    let fetched = fetch::request(method, path, query, body, 0, &abort).await.ok_or_else(nothing)?;
     let reply = fetched.reply();
-    if reply.status == 204 {
-        return json::read(b"null").ok_or_else(|| text::NOT_REACHED.to_owned());
-    }
     match reply.status {
-        200 => json::read(reply.body).ok_or_else(|| text::NOT_REACHED.to_owned()),
-        _ => Err(json::read::<Problem>(reply.body)
-            .map_or_else(|| text::NOT_REACHED.to_owned(), |problem| problem.detail)),
+        200 => json::read(reply.body).ok_or_else(nothing),
+        // Nothing is what there is to say.
+        204 => json::read(b"null").ok_or_else(nothing),
+        _ => Err(json::read::<Problem>(reply.body).map_or_else(nothing, |problem| problem.detail)),
     }
 }

@@ -233,15 +233,20 @@ impl Shelf {
     /// Shows what the model is told in a conversation.
     pub(crate) fn open_instructions(&'static self, id: ConversationId, title: String) {
         self.instructions.set(Some(Instructions { id, title, text: None }));
-        self.act(async move {
-            let told =
-                net::shelf::instructions(id).await.inspect_err(|_| self.instructions.set(None))?;
+        task::spawn(async move {
+            let told = match net::shelf::instructions(id).await {
+                Ok(told) => told,
+                Err(why) => {
+                    self.instructions.set(None);
+                    return self.says.set(Some(why));
+                }
+            };
+            self.says.set(None);
             self.instructions.update(|instructions| {
                 if let Some(instructions) = instructions.as_mut().filter(|it| it.id == id) {
                     instructions.text = Some(told);
                 }
             });
-            Ok(None)
         });
     }
 

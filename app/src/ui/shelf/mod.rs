@@ -19,16 +19,12 @@ use crate::driver::unseen;
 use crate::shelf::{Day, Row, Shelf, TheShelf};
 use crate::text;
 
-/// The name by which the button in the bar finds it.
-pub(super) const SHELF: &str = "shelf";
-
 /// The whole shelf.
 pub(crate) fn draw() -> AnyView {
     let Page { screen, driver } = expect_context();
     let shelf = Shelf::start(screen, driver);
     let close = move || screen.shelf_open.set(false);
-    let is_open =
-        move |open: &'static str| words(move || screen.shelf_open.get().then(|| open.to_owned()));
+    let is_open = words(move || screen.shelf_open.get().then(|| "true".to_owned()));
     let on_keydown = move |event: web_sys::KeyboardEvent| {
         if event.key() == "Escape" && shelf.renaming.with_untracked(Option::is_none) {
             close();
@@ -37,10 +33,9 @@ pub(crate) fn draw() -> AnyView {
     };
     view! {
         <aside
-            id=SHELF
             class="shelf"
             aria-label=text::CONVERSATIONS
-            data-open=is_open("true")
+            data-open=is_open
             on:keydown=on_keydown
         >
             {search(shelf)}
