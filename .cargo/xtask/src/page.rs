@@ -8,7 +8,7 @@ use std::path::Path;
 
 use crate::child;
 use crate::failure::{Context as _, Failure, Result};
-use crate::folder::files;
+use crate::folder::{files, read};
 use crate::lock::Lock;
 use crate::split::{self, Parts};
 use crate::tools::Tools;
@@ -84,7 +84,7 @@ fn mirror(from: &Path, to: &Path) -> Result<()> {
     }
     for file in wanted {
         let (source, copy) = (from.join(&file), to.join(&file));
-        let bytes = fs::read(&source).doing(format_args!("read {}", source.display()))?;
+        let bytes = read(&source)?;
         if fs::read(&copy).is_ok_and(|held| held == bytes) {
             continue;
         }

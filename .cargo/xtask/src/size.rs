@@ -3,11 +3,10 @@
 //! `server/build.rs` does with the same settings.
 
 use std::collections::BTreeSet;
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::failure::{Context as _, Failure, Result};
-use crate::folder::files;
+use crate::folder::{files, read};
 use crate::split;
 
 /// Bytes, brotli where it helps.
@@ -97,36 +96,12 @@ fn travels(bytes: &[u8]) -> Result<usize> {
     Ok(compressed.len().min(bytes.len()))
 }
 
-fn read(file: &Path) -> Result<Vec<u8>> {
-    fs::read(file).doing(format_args!("read {}", file.display()))
-}
-
 #[cfg(test)]
 mod tests {
     #![expect(clippy::unwrap_used, reason = "tests")]
 
     use super::*;
-
-    /// A page in a folder of its own, removed at the end.
-    struct Page(PathBuf);
-
-    impl Page {
-        fn new(name: &str, files: &[(&str, &[u8])]) -> Self {
-            let dir = std::env::temp_dir().join(format!("xtask-{name}-{}", std::process::id()));
-            for (file, bytes) in files {
-                let file = dir.join(file);
-                fs::create_dir_all(file.parent().unwrap()).unwrap();
-                fs::write(file, bytes).unwrap();
-            }
-            Self(dir)
-        }
-    }
-
-    impl Drop for Page {
-        fn drop(&mut self) {
-            fs::remove_dir_all(&self.0).unwrap();
-        }
-    }
+    use crate::folder::Folder;
 
     /// Bytes that do not compress.
     fn noise(length: usize) -> Vec<u8> {
@@ -141,7 +116,7 @@ mod tests {
 
     #[test]
     fn counts_what_loading_fetches() {
-        let page = Page::new(
+        let page = Folder::new(
             "cold",
             &[
                 ("index.html", b"<link href=./main-1.css><script>import './app-1.js'</script>"),
@@ -177,9 +152,9 @@ mod tests {
     #[test]
     fn fails_above_the_limit() {
         let named = b"app.wasm".as_slice();
-        let light = Page::new("light", &[("index.html", named), ("app.wasm", &noise(149_000))]);
+        let light = Folder::new("light", &[("index.html", named), ("app.wasm", &noise(149_000))]);
         assert!(check(&light.0).is_ok());
-        let heavy = Page::new("heavy", &[("index.html", named), ("app.wasm", &noise(150_001))]);
+        let heavy = Folder::new("heavy", &[("index.html", named), ("app.wasm", &noise(150_001))]);
         let failure = check(&heavy.0).unwrap_err().to_string();
         assert!(failure.contains("more than the 150000 allowed"), "{failure}");
     }

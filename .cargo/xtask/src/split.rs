@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
 use crate::failure::{Context as _, Failure, Result};
-use crate::folder::files;
+use crate::folder::{files, read};
 use crate::stand_in::{self, StandIn};
 
 /// Relocations say what refers to what; the flag lets the page's source mark where to split.
@@ -114,11 +114,11 @@ pub(crate) fn empty(dir: &Path) -> Result<()> {
 pub(crate) fn join(dist: &Path, parts: &Parts) -> Result<()> {
     let old = trunks_name(dist)?;
     let glue = text(&dist.join(format!("{old}.js")))?;
-    let first = bytes(&dist.join(format!("{old}_bg.wasm")))?;
+    let first = read(&dist.join(format!("{old}_bg.wasm")))?;
     let loader = text(&parts.split.join(LOADER))?;
     // Those that were split off are wanted; one that is not optimised is an error.
     let names = modules(&parts.split)?;
-    let later = names.iter().map(|name| bytes(&parts.optimised.join(name)));
+    let later = names.iter().map(|name| read(&parts.optimised.join(name)));
     let later: Vec<_> = later.collect::<Result<_>>()?;
 
     let mut hasher = DefaultHasher::new();
@@ -170,10 +170,6 @@ fn replaced(text: &str, from: &str, to: &str) -> Result<String> {
     }
 }
 
-fn bytes(file: &Path) -> Result<Vec<u8>> {
-    fs::read(file).doing(format_args!("read {}", file.display()))
-}
-
 fn text(file: &Path) -> Result<String> {
     fs::read_to_string(file).doing(format_args!("read {}", file.display()))
 }
@@ -187,42 +183,21 @@ mod tests {
     #![expect(clippy::unwrap_used, reason = "tests")]
 
     use super::*;
-
-    /// A folder with these files, removed at the end.
-    struct Folder(PathBuf);
-
-    impl Folder {
-        fn new(name: &str, files: &[(&str, &str)]) -> Self {
-            let dir =
-                std::env::temp_dir().join(format!("xtask-split-{name}-{}", std::process::id()));
-            for (file, text) in files {
-                let file = dir.join(file);
-                fs::create_dir_all(file.parent().unwrap()).unwrap();
-                fs::write(file, text).unwrap();
-            }
-            Self(dir)
-        }
-    }
-
-    impl Drop for Folder {
-        fn drop(&mut self) {
-            fs::remove_dir_all(&self.0).unwrap();
-        }
-    }
+    use crate::folder::Folder;
 
     fn built(name: &str, part: &str) -> Folder {
         let folder = Folder::new(
-            name,
+            &format!("split-{name}"),
             &[
-                ("dist/index.html", "import './holdfast-app-0a.js' './holdfast-app-0a_bg.wasm'"),
+                ("dist/index.html", b"import './holdfast-app-0a.js' './holdfast-app-0a_bg.wasm'"),
                 (
                     "dist/holdfast-app-0a.js",
-                    "import * as one from \"./__wasm_split.js\"\n({ \"./__wasm_split.js\": one })",
+                    b"import * as one from \"./__wasm_split.js\"\n({ \"./__wasm_split.js\": one })",
                 ),
-                ("dist/holdfast-app-0a_bg.wasm", "first"),
-                ("parts/split/split_viewing.wasm", "long"),
-                ("parts/split/__wasm_split.js", "\"./holdfast-app.js\" \"./split_viewing.wasm\""),
-                ("parts/optimised/split_viewing.wasm", part),
+                ("dist/holdfast-app-0a_bg.wasm", b"first"),
+                ("parts/split/split_viewing.wasm", b"long"),
+                ("parts/split/__wasm_split.js", b"\"./holdfast-app.js\" \"./split_viewing.wasm\""),
+                ("parts/optimised/split_viewing.wasm", part.as_bytes()),
             ],
         );
         let at = |dir| folder.0.join(dir);

@@ -9,6 +9,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use crate::failure::{Context as _, Failure, Result};
+use crate::folder::read;
 use crate::split::{self, Parts};
 use crate::stand_in::StandIn;
 
@@ -49,7 +50,7 @@ fn optimise(arguments: &[String]) -> Result<Option<ExitCode>> {
 }
 
 fn repair_file(file: &Path) -> Result<()> {
-    let mut module = fs::read(file).doing(format_args!("read {}", file.display()))?;
+    let mut module = read(file)?;
     if repair(&mut module).ok_or_else(|| Failure::new("wasm-opt wrote no module"))? {
         fs::write(file, module).doing(format_args!("write {}", file.display()))?;
     }
