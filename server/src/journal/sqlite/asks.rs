@@ -3,6 +3,7 @@
 use holdfast_protocol::{Outcome, RequestId, Timestamp};
 use rusqlite::{Connection, OptionalExtension as _, named_params, params};
 
+use super::conversations::{self, Founding};
 use super::purge::is_deleted;
 use super::rows::{self, COLUMNS, bytes, json, word};
 use super::search::{self, Doc};
@@ -188,26 +189,16 @@ fn has_unsettled(
         )
 }
 
-/// The next place in the conversation, which comes into being with its first ask.
+/// The next place in the conversation, which is called after the ask if that is its first.
 fn take_seq(connection: &Connection, ask: &NewAsk) -> rusqlite::Result<u64> {
-    connection
-        .prepare_cached(
-            "INSERT INTO conversations (principal, id, title, created_at, updated_at, last_seq,
-                 number)
-             VALUES (?1, ?2, ?3, ?4, ?4, 1,
-                 (SELECT ifnull(max(number), 0) + 1 FROM conversations))
-             ON CONFLICT DO UPDATE SET last_seq = last_seq + 1, updated_at = max(updated_at, ?4)
-             RETURNING last_seq",
-        )?
-        .query_row(
-            params![
-                ask.key.principal.0,
-                bytes(ask.conversation_id.uuid()),
-                title_of(&ask.question),
-                ask.asked_at.millis(),
-            ],
-            |row| row.get(0),
-        )
+    let founding = Founding {
+        title: &title_of(&ask.question),
+        system_prompt: None,
+        created_at: ask.asked_at,
+        updated_at: ask.asked_at,
+    };
+    let conversation = ConversationKey::new(ask.key.principal, ask.conversation_id);
+    conversations::take_seq(connection, conversation, &founding)
 }
 
 pub(super) fn begin(write: &mut Write<'_>, key: Key, start: &Start) -> rusqlite::Result<Begin> {

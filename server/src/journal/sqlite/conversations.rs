@@ -240,6 +240,44 @@ pub(super) fn change(
         .optional()
 }
 
+/// What a conversation is when its first ask brings it into being.
+pub(super) struct Founding<'a> {
+    pub(super) title: &'a str,
+    pub(super) system_prompt: Option<&'a str>,
+    pub(super) created_at: Timestamp,
+    /// When it was last active; of one that is there already, the later counts.
+    pub(super) updated_at: Timestamp,
+}
+
+/// The next place in a conversation, which comes into being with its first ask.
+pub(super) fn take_seq(
+    connection: &Connection,
+    conversation: ConversationKey,
+    founding: &Founding<'_>,
+) -> rusqlite::Result<u64> {
+    connection
+        .prepare_cached(
+            "INSERT INTO conversations (principal, id, title, system_prompt, created_at, updated_at,
+                 last_seq, number)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, 1,
+                 (SELECT ifnull(max(number), 0) + 1 FROM conversations))
+             ON CONFLICT DO UPDATE SET last_seq = last_seq + 1,
+                 updated_at = max(updated_at, excluded.updated_at)
+             RETURNING last_seq",
+        )?
+        .query_row(
+            params![
+                conversation.principal.0,
+                bytes(conversation.id.uuid()),
+                founding.title,
+                founding.system_prompt,
+                founding.created_at.millis(),
+                founding.updated_at.millis(),
+            ],
+            |row| row.get(0),
+        )
+}
+
 pub(super) fn system_prompt(
     connection: &Connection,
     conversation: ConversationKey,

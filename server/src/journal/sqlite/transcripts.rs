@@ -4,9 +4,10 @@ use holdfast_protocol::Timestamp;
 use rusqlite::{Connection, OptionalExtension as _, named_params, params};
 
 use super::asks;
+use super::conversations::{self, Founding};
 use super::purge::is_deleted;
 use super::rows::{self, COLUMNS, bytes};
-use super::search::Doc;
+use super::search;
 use super::writer::Write;
 use crate::journal::{
     ConversationKey, Imported, Key, Mark, PrincipalId, Record, Transcript, TranscriptTurn,
@@ -101,27 +102,13 @@ fn add(
     let connection = write.connection;
     let outcome = &turn.outcome;
     let question = outcome.question.as_deref().unwrap_or_default();
-    let seq: u64 = connection
-        .prepare_cached(
-            "INSERT INTO conversations (principal, id, title, system_prompt, created_at, updated_at,
-                 last_seq, number)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, 1,
-                 (SELECT ifnull(max(number), 0) + 1 FROM conversations))
-             ON CONFLICT DO UPDATE SET last_seq = last_seq + 1,
-                 updated_at = max(updated_at, excluded.updated_at)
-             RETURNING last_seq",
-        )?
-        .query_row(
-            params![
-                conversation.principal.0,
-                bytes(conversation.id.uuid()),
-                transcript.title,
-                transcript.system_prompt,
-                transcript.created_at.millis(),
-                transcript.updated_at.millis(),
-            ],
-            |row| row.get(0),
-        )?;
+    let founding = Founding {
+        title: &transcript.title,
+        system_prompt: transcript.system_prompt.as_deref(),
+        created_at: transcript.created_at,
+        updated_at: transcript.updated_at,
+    };
+    let seq = conversations::take_seq(connection, conversation, &founding)?;
     let calls = outcome.receipt.as_ref().map_or(0, |receipt| receipt.provider_calls);
     connection
         .prepare_cached(
@@ -152,15 +139,7 @@ fn add(
         })?;
     let key = Key::new(conversation.principal, outcome.request_id);
     asks::write_outcome(connection, key, outcome)?;
-    let number: i64 = connection
-        .prepare_cached("SELECT number FROM conversations WHERE principal = ? AND id = ?")?
-        .query_row(params![conversation.principal.0, bytes(conversation.id.uuid())], |row| {
-            row.get(0)
-        })?;
-    let is_indexed: bool = connection
-        .prepare_cached("SELECT search_upto >= ? FROM archive")?
-        .query_row([connection.last_insert_rowid()], |row| row.get(0))?;
-    let seq = i64::try_from(seq).unwrap_or(i64::MAX);
-    write.add_doc(is_indexed.then(|| Doc::new(number, seq, question, outcome.text())));
+    let text = outcome.text();
+    write.add_doc(search::doc_of(connection, conversation, seq, question, text)?);
     Ok(())
 }
