@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::stage::{Stage, on_stage};
+use crate::stage::on_stage;
 use holdfast_tests::mock::{Script, counted_words};
 use holdfast_tests::proxy::{Exchange, Fate, Fault, Route, Rule};
 
@@ -15,12 +15,6 @@ const COUNT_STEPS: &str = "window.__steps = 0; let last = '';
         requestAnimationFrame(look);
     })();";
 
-fn streams(stage: &Stage, id: &str) -> Vec<Exchange> {
-    let mut streams = stage.line.exchanges_on(Route::Events);
-    streams.retain(|exchange| exchange.request_id().as_deref() == Some(id));
-    streams
-}
-
 #[tokio::test]
 async fn an_answer_grows_in_many_steps_over_one_stream() {
     on_stage("an_answer_grows", async |stage| {
@@ -31,7 +25,7 @@ async fn an_answer_grows_in_many_steps_over_one_stream() {
         stage.browser.turn_with(&id, "completed", last.trim()).await;
         let steps = stage.browser.run("return window.__steps").await.as_u64().unwrap_or(0);
         assert!(steps >= 20, "{steps} steps");
-        assert_eq!((streams(stage, &id).len(), stage.lookups(&id).len()), (1, 0));
+        assert_eq!((stage.streams(&id).len(), stage.lookups(&id).len()), (1, 0));
     })
     .await;
 }
@@ -46,7 +40,7 @@ async fn a_stream_cut_in_mid_text_goes_on_where_it_was() {
         stage.mock.open("go");
         stage.browser.turn_with(&id, "completed", "the first words and the last").await;
         let asked_after: Vec<_> =
-            streams(stage, &id).iter().map(|stream| stream.target.clone()).collect();
+            stage.streams(&id).iter().map(|stream| stream.target.clone()).collect();
         assert_eq!((stage.submissions(&id).len(), stage.calls(&id)), (1, 1), "{asked_after:?}");
     })
     .await;
@@ -74,20 +68,20 @@ async fn behind_a_proxy_that_holds_streams_back_text_grows_by_lookups() {
         stage.mock.next(Script::gated("the first words ", "go", "and the last"));
         let id = stage.browser.ask("through a buffer").await.request_id;
         stage.browser.turn_with(&id, "pending", "the first words").await;
-        let during = streams(stage, &id).len();
+        let during = stage.streams(&id).len();
         stage.mock.open("go");
         stage.browser.turn_with(&id, "completed", "the first words and the last").await;
-        assert_eq!(streams(stage, &id).len(), during, "and no stream is tried again");
+        assert_eq!(stage.streams(&id).len(), during, "and no stream is tried again");
         let next = stage.browser.ask("and another").await.request_id;
         stage.browser.turn_with(&next, "completed", "The answer to").await;
-        assert_eq!(streams(stage, &next).len(), 0, "that is remembered");
+        assert_eq!(stage.streams(&next).len(), 0, "that is remembered");
         stage.browser.reload().await;
         stage.mock.next(Script::gated("once more ", "again", "from the start"));
         let third = stage.browser.ask("after a reload").await.request_id;
         stage.browser.turn_with(&third, "pending", "once more").await;
         stage.mock.open("again");
         stage.browser.turn_with(&third, "completed", "from the start").await;
-        assert_eq!(streams(stage, &third).len(), 0, "over a reload too");
+        assert_eq!(stage.streams(&third).len(), 0, "over a reload too");
     })
     .await;
 }
@@ -98,10 +92,7 @@ async fn a_second_tab_sees_the_text_and_stops_it() {
         stage.mock.next(Script::gated("the first words ", "go", "never said"));
         let id = stage.browser.ask("seen from two tabs").await.request_id;
         stage.browser.turn_with(&id, "pending", "the first words").await;
-        let address = stage.browser.address().await;
-        let first = stage.browser.window().await;
-        stage.browser.new_tab().await;
-        stage.browser.open(&address).await;
+        let first = stage.open_beside(&stage.browser.address().await).await;
         stage.browser.turn_with(&id, "pending", "the first words").await;
         stage.browser.click("Stop").await;
         stage.browser.turn_with(&id, "cancelled", "the first words").await;
@@ -162,7 +153,7 @@ async fn a_long_answer_arrives_over_a_line_that_drops_again_and_again() {
         assert!(turn.text.contains("The very end."));
         assert_eq!(turn.text.matches("All work").count(), 14_000);
         let cut = |it: &&Exchange| it.ended == Some(Fate::Cut);
-        let all = [streams(stage, &id), stage.lookups(&id)].concat();
+        let all = [stage.streams(&id), stage.lookups(&id)].concat();
         assert!(all.iter().filter(cut).count() >= 4, "it was cut");
         assert_eq!(stage.calls(&id), 1);
     })

@@ -255,11 +255,7 @@ async fn happens(stage: &mut Stage, happening: Happening) {
         }
         Happening::AnotherTab => {
             let address = stage.browser.address().await;
-            let old = stage.browser.window().await;
-            let new = stage.browser.new_tab().await;
-            stage.browser.switch_to(&old).await;
-            stage.browser.close_window().await;
-            stage.browser.switch_to(&new).await;
+            stage.leave_for_a_new_tab().await;
             stage.browser.open(&address).await;
             stage.ready().await;
         }

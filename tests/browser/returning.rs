@@ -72,14 +72,9 @@ async fn a_tab_that_is_closed_before_accept_offers_its_question_back_in_a_new_on
         stage.line.rule(Rule::on(Route::Lookup, Fault::CutBeforeForward).always());
         let id = stage.browser.ask("written in a closed tab").await.request_id;
         stage.line.struck(Route::Ask).await;
-        let closed = stage.browser.window().await;
-        let url = stage.line.url();
-        let new = stage.browser.new_tab().await;
-        stage.browser.switch_to(&closed).await;
-        stage.browser.close_window().await;
-        stage.browser.switch_to(&new).await;
+        stage.leave_for_a_new_tab().await;
         stage.line.clear_rules();
-        stage.browser.open(&url).await;
+        stage.browser.open(&stage.line.url()).await;
         stage.browser.see("written in a closed tab").await;
         stage.browser.see("never sent").await;
         // Offered, and not sent unasked.
@@ -97,10 +92,7 @@ async fn a_conversation_opened_in_another_tab_shows_its_answer_there_too() {
         stage.mock.next(Script::gated("the first words ", "go", "and the last"));
         let id = stage.browser.ask("seen from two tabs").await.request_id;
         stage.browser.turn_with(&id, "pending", "the first words").await;
-        let address = stage.browser.address().await;
-        let first = stage.browser.window().await;
-        stage.browser.new_tab().await;
-        stage.browser.open(&address).await;
+        let first = stage.open_beside(&stage.browser.address().await).await;
         stage.browser.turn_with(&id, "pending", "the first words").await;
         assert!(stage.browser.can_press("Stop").await, "and Stop works there");
         stage.mock.open("go");

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::panic::AssertUnwindSafe;
 
+use fantoccini::wd::WindowHandle;
 use futures_util::FutureExt as _;
 use holdfast_tests::browser::{Browser, Role};
 use holdfast_tests::client::Request;
@@ -96,6 +97,23 @@ impl Stage {
         self.browser.control(Role::Button, "Send").await;
     }
 
+    /// Opens an address in another tab, and goes there. The tab that was looked at before.
+    pub(crate) async fn open_beside(&self, url: &str) -> WindowHandle {
+        let before = self.browser.window().await;
+        self.browser.new_tab().await;
+        self.browser.open(url).await;
+        before
+    }
+
+    /// Closes the tab, and goes to a new one.
+    pub(crate) async fn leave_for_a_new_tab(&self) {
+        let old = self.browser.window().await;
+        let new = self.browser.new_tab().await;
+        self.browser.switch_to(&old).await;
+        self.browser.close_window().await;
+        self.browser.switch_to(&new).await;
+    }
+
     /// This test breaks the page on purpose: its console may say so.
     pub(crate) fn page_may_break(&mut self) {
         self.may_break = true;
@@ -116,16 +134,23 @@ impl Stage {
 
     /// The submissions of an ask that came over the line, whatever became of them.
     pub(crate) fn submissions(&self, request_id: &str) -> Vec<Exchange> {
-        let mut asks = self.line.exchanges_on(Route::Ask);
-        asks.retain(|exchange| exchange.request_id().as_deref() == Some(request_id));
-        asks
+        self.about(Route::Ask, request_id)
     }
 
     /// The lookups of an ask that came over the line.
     pub(crate) fn lookups(&self, request_id: &str) -> Vec<Exchange> {
-        let mut lookups = self.line.exchanges_on(Route::Lookup);
-        lookups.retain(|exchange| exchange.request_id().as_deref() == Some(request_id));
-        lookups
+        self.about(Route::Lookup, request_id)
+    }
+
+    /// The streams of an ask that came over the line.
+    pub(crate) fn streams(&self, request_id: &str) -> Vec<Exchange> {
+        self.about(Route::Events, request_id)
+    }
+
+    fn about(&self, route: Route, request_id: &str) -> Vec<Exchange> {
+        let mut exchanges = self.line.exchanges_on(route);
+        exchanges.retain(|exchange| exchange.request_id().as_deref() == Some(request_id));
+        exchanges
     }
 
     /// Cuts the streams that are under way, and leaves the line as it was.

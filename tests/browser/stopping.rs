@@ -1,9 +1,7 @@
 //! Stop, in every state: it is a command to the server, and it survives whatever the line does.
 
-use holdfast_tests::client::Request;
 use holdfast_tests::mock::{Script, Step};
 use holdfast_tests::proxy::{Fault, Line, Route, Rule};
-use serde_json::Value;
 
 use crate::stage::{Stage, on_stage};
 
@@ -15,12 +13,6 @@ async fn hung_up(stage: &Stage, id: &str) {
             calls.iter().any(|call| call.key.as_deref() == Some(id) && call.client_closed())
         })
         .await;
-}
-
-/// The conversation that an ask was sent for.
-fn conversation_of(stage: &Stage, id: &str) -> String {
-    let body: Value = serde_json::from_str(&stage.submissions(id)[0].body).unwrap();
-    body["conversation_id"].as_str().unwrap().to_owned()
 }
 
 #[tokio::test]
@@ -73,10 +65,7 @@ async fn stop_before_the_ask_is_accepted_keeps_it_from_ever_running() {
                 all.iter().any(|it| it.fault.is_some() && it.upstream_status == Some(200))
             })
             .await;
-        let target =
-            format!("/api/v1/requests/{id}?conversation_id={}", conversation_of(stage, &id));
-        let looked_up = Request::new(stage.holdfast.address(), "GET", &target);
-        let outcome = looked_up.send().await.unwrap().json();
+        let outcome = stage.outcome(&id).await;
         assert_eq!(outcome["status"], "cancelled");
         assert_eq!(outcome["question"], "stopped on its way");
         assert_eq!(stage.calls(&id), 0);

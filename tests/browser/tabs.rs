@@ -13,10 +13,7 @@ async fn a_hidden_tab_holds_no_long_exchange_and_catches_up_when_seen() {
         stage.mock.next(Script::gated("the first words ", "go", "and the last"));
         let id = stage.browser.ask("while I look elsewhere").await.request_id;
         stage.browser.turn_with(&id, "pending", "the first words").await;
-        let url = stage.line.url();
-        let first = stage.browser.window().await;
-        stage.browser.new_tab().await;
-        stage.browser.open(&url).await;
+        let first = stage.open_beside(&stage.line.url()).await;
         stage.ready().await;
         stage.browser.switch_to(&first).await;
         let hidden = "return document.visibilityState";

@@ -263,9 +263,7 @@ async fn an_offset_is_where_it_goes_on_or_it_begins_anew() {
 async fn a_silent_stream_gives_a_sign_of_life_every_three_seconds() {
     let server = spawn().await;
     let body = ask(1, "hold");
-    server.ask(&body, 0).await.outcome(202, "pending");
-    let held = server.provider.held().await;
-    let mut stream = server.follow(&body).await;
+    let (held, mut stream) = server.follow_held(&body).await;
     stream.state().await;
     let started = Instant::now();
     for number in 1..=10 {
@@ -280,9 +278,7 @@ async fn a_silent_stream_gives_a_sign_of_life_every_three_seconds() {
 async fn a_busy_stream_gives_a_sign_of_life_every_three_seconds_too() {
     let server = spawn().await;
     let body = ask(1, "hold");
-    server.ask(&body, 0).await.outcome(202, "pending");
-    let held = server.provider.held().await;
-    let mut stream = server.follow(&body).await;
+    let (held, mut stream) = server.follow_held(&body).await;
     stream.state().await;
     let mut comments = 0;
     for _ in 0..100 {
@@ -297,9 +293,7 @@ async fn a_busy_stream_gives_a_sign_of_life_every_three_seconds_too() {
 async fn a_lone_token_is_told_at_once_and_a_burst_as_one() {
     let server = spawn().await;
     let body = ask(1, "hold");
-    server.ask(&body, 0).await.outcome(202, "pending");
-    let held = server.provider.held().await;
-    let mut stream = server.follow(&body).await;
+    let (held, mut stream) = server.follow_held(&body).await;
     stream.state().await;
     for _ in 0..3 {
         tokio::time::sleep(Duration::from_millis(200)).await;
@@ -351,9 +345,7 @@ async fn the_reasoning_is_told_whole_by_every_stream() {
 async fn an_answer_that_cannot_be_archived_is_told_whole_and_not_as_settled() {
     let server = spawn().await;
     let body = ask(1, "hold");
-    server.ask(&body, 0).await.outcome(202, "pending");
-    let held = server.provider.held().await;
-    let mut early = server.follow(&body).await;
+    let (held, mut early) = server.follow_held(&body).await;
     assert_eq!(early.state().await.0, "running");
     server.journal.no_writes.store(true, Ordering::Relaxed);
     held.end_with("whole");

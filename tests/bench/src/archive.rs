@@ -43,7 +43,7 @@ pub(crate) fn options(folder: &Path, syncs: Syncs) -> Options {
 /// run or made now.
 pub(crate) fn settled(bench: &Path, asks: u64, progress: &Progress) -> Result<PathBuf> {
     let conversations = asks / TURNS;
-    kept(bench, &format!("settled-{asks}"), progress, async |maker, said| {
+    asked(bench, &format!("settled-{asks}"), progress, async |maker, said| {
         stream::iter(0..conversations)
             .map(|conversation| async move {
                 for ask in conversation * TURNS..(conversation + 1) * TURNS {
@@ -65,7 +65,7 @@ pub(crate) fn settled(bench: &Path, asks: u64, progress: &Progress) -> Result<Pa
 /// The folder of an archive with two conversations: the first with so many turns, the other with
 /// [`TURNS`]. Their ids are those of the made asks 0 and [`TURNS`].
 pub(crate) fn long(bench: &Path, turns: u64, progress: &Progress) -> Result<PathBuf> {
-    kept(bench, &format!("turns-{turns}"), progress, async |maker, _| {
+    asked(bench, &format!("turns-{turns}"), progress, async |maker, _| {
         for (conversation, asks) in [(0, 0..turns), (TURNS, turns..turns + TURNS)] {
             let conversation = ids::made_conversation(conversation);
             for ask in asks {
@@ -86,27 +86,48 @@ pub(crate) fn warm(folder: &Path) -> Result<()> {
 
 /// The folder of an archive with so many turns of varied words, as an import brings them.
 pub(crate) fn imported(bench: &Path, turns: u64, progress: &Progress) -> Result<PathBuf> {
-    let name = format!("words-{turns}");
-    let folder = bench.join(&name);
-    let whole = folder.join(WHOLE);
-    if whole.exists() {
-        return Ok(folder);
-    }
-    progress.say(&format!("making {name}, which is kept for the next time"));
-    if folder.exists() {
-        fs::remove_dir_all(&folder).doing("remove an archive that is not whole")?;
-    }
-    fs::create_dir_all(&folder).doing("make a folder for an archive")?;
-    crate::rows::search::fill(&folder, turns, &|word| progress.say(&format!("{name}: {word}")))?;
-    fs::write(&whole, "").doing("mark an archive as whole")?;
-    Ok(folder)
+    kept(bench, &format!("words-{turns}"), progress, |folder, said| {
+        crate::rows::search::fill(folder, turns, said)
+    })
 }
 
-fn kept(
+/// The folder of an archive that `make` makes out of asks.
+fn asked(
     bench: &Path,
     name: &str,
     progress: &Progress,
     make: impl AsyncFnOnce(&Maker<'_>, &dyn Fn(&str)) -> Result<()>,
+) -> Result<PathBuf> {
+    kept(bench, name, progress, |folder, said| {
+        let runtime = tokio::runtime::Runtime::new().doing("start any threads")?;
+        runtime.block_on(async {
+            let journal =
+                SqliteJournal::open(&options(folder, Syncs::Skipped)).doing("make an archive")?;
+            let journal = Arc::new(journal);
+            let settings = Settings { side_by_side: SIDE_BY_SIDE, ..Settings::default() };
+            let runs = Runs::new(
+                Arc::clone(&journal) as Arc<dyn Journal>,
+                Arc::new(Instantly { is_silent: false }),
+                Arc::new(SystemClock),
+                settings,
+            );
+            runs.start();
+            let _ = runs.phase().wait_for(|phase| *phase == Phase::Serving).await;
+            let principal = journal.local_principal();
+            let ended = make(&Maker { runs: &runs, principal }, said).await;
+            runs.abort().await;
+            journal.close().await;
+            ended
+        })
+    })
+}
+
+/// A folder that an earlier run has filled, or else `fill` does now.
+fn kept(
+    bench: &Path,
+    name: &str,
+    progress: &Progress,
+    fill: impl FnOnce(&Path, &dyn Fn(&str)) -> Result<()>,
 ) -> Result<PathBuf> {
     let folder = bench.join(name);
     let whole = folder.join(WHOLE);
@@ -118,27 +139,7 @@ fn kept(
         fs::remove_dir_all(&folder).doing("remove an archive that is not whole")?;
     }
     fs::create_dir_all(&folder).doing("make a folder for an archive")?;
-    let runtime = tokio::runtime::Runtime::new().doing("start any threads")?;
-    runtime.block_on(async {
-        let journal =
-            SqliteJournal::open(&options(&folder, Syncs::Skipped)).doing("make an archive")?;
-        let journal = Arc::new(journal);
-        let settings = Settings { side_by_side: SIDE_BY_SIDE, ..Settings::default() };
-        let runs = Runs::new(
-            Arc::clone(&journal) as Arc<dyn Journal>,
-            Arc::new(Instantly { is_silent: false }),
-            Arc::new(SystemClock),
-            settings,
-        );
-        runs.start();
-        let _ = runs.phase().wait_for(|phase| *phase == Phase::Serving).await;
-        let principal = journal.local_principal();
-        let said = |word: &str| progress.say(&format!("{name}: {word}"));
-        let ended = make(&Maker { runs: &runs, principal }, &said).await;
-        runs.abort().await;
-        journal.close().await;
-        ended
-    })?;
+    fill(&folder, &|word| progress.say(&format!("{name}: {word}")))?;
     fs::write(&whole, "").doing("mark an archive as whole")?;
     Ok(folder)
 }

@@ -81,9 +81,7 @@ async fn whoever_comes_at_any_moment_hears_all_of_it() {
 async fn who_does_not_read_keeps_nobody_waiting() {
     let server = spawn().await;
     let body = ask(1, "hold");
-    server.ask(&body, 0).await.outcome(202, "pending");
-    let held = server.provider.held().await;
-    let mut slow = server.follow(&body).await;
+    let (held, mut slow) = server.follow_held(&body).await;
     slow.state().await;
     let mut unread = server.follow(&body).await;
     let quick = server.follow(&body).await;

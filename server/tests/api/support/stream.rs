@@ -14,6 +14,7 @@ use tower::ServiceExt as _;
 
 use super::app::{Spawned, get, post, text};
 use super::reply::Reply;
+use super::scripted::Held;
 
 /// After how many signs of life in a row nothing can be expected to happen any more.
 const SILENT: usize = 200;
@@ -138,6 +139,13 @@ fn word(outcome: &Outcome) -> (String, Option<u32>) {
 }
 
 impl Spawned {
+    /// Asks what the provider holds back, and follows it once it is being answered.
+    pub(crate) async fn follow_held(&self, ask: &Value) -> (Held, Stream) {
+        self.ask(ask, 0).await.outcome(202, "pending");
+        let held = self.provider.held().await;
+        (held, self.follow(ask).await)
+    }
+
     /// Sends what is to be answered by a stream, and takes its head.
     pub(crate) async fn stream(&self, request: Request<Body>) -> Result<Stream, Reply> {
         let response = self.app.router().oneshot(request).await.unwrap();
