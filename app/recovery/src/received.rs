@@ -135,25 +135,19 @@ impl super::Recovery {
     /// An outcome that came with a conversation rather than with a reply.
     pub(crate) fn seen(&mut self, outcome: Box<Outcome>) {
         let request_id = outcome.request_id;
+        let is_pending = !outcome.status.is_settled();
         match self.asks.get_mut(&request_id) {
-            // What was loaded before an ask settled says less than what is known.
-            Some(ask) if ask.is_over() && !outcome.status.is_settled() => {
+            // What was loaded before an ask settled says less than what is known; nor does it say more
+            // of one that is followed.
+            Some(ask) if is_pending && (ask.is_over() || ask.phase == Phase::Following) => {
                 self.show(request_id);
             }
-            // Nor does it of an ask that is followed.
-            Some(ask) if ask.phase == Phase::Following && !outcome.status.is_settled() => {
-                self.show(request_id);
-            }
-            Some(ask) if ask.is_over() => {
-                ask.learn(outcome);
-                self.show(request_id);
-            }
-            Some(ask) if ask.stopping && !outcome.status.is_settled() => {
+            Some(ask) if ask.is_over() || (is_pending && ask.stopping) => {
                 ask.learn(outcome);
                 self.show(request_id);
             }
             Some(_) => drop(self.learned(request_id, outcome, true)),
-            None if outcome.status.is_settled() => {
+            None if !is_pending => {
                 if !self.settled.contains(&request_id) {
                     self.settled.push(request_id);
                 }
