@@ -179,8 +179,12 @@ impl<J: Journal> Journal for Stepping<J> {
         self.around(self.inner.scrub()).await
     }
 
-    async fn catch_up(&self) -> Result<bool> {
-        self.around(self.inner.catch_up()).await
+    async fn unindexed(&self) {
+        self.inner.unindexed().await;
+    }
+
+    async fn index(&self) -> Result<bool> {
+        self.around(self.inner.index()).await
     }
 
     async fn close(&self) {

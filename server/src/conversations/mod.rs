@@ -11,6 +11,7 @@
 mod delete;
 mod export;
 mod import;
+mod index;
 mod sweep;
 
 use std::sync::Arc;
@@ -31,7 +32,7 @@ use crate::clock::Clock;
 use crate::journal::{
     Changes, ConversationKey, Imported, Journal, JournalError, Listing, Moment, PrincipalId,
 };
-use crate::runs::{Runs, Until};
+use crate::runs::{Phase, Runs, Until};
 
 /// How many turns are read at once of a conversation that is taken along.
 const STRETCH: u32 = 50;
@@ -62,10 +63,17 @@ impl Conversations {
         }))
     }
 
-    /// Begins, in the background, to take away what was deleted for good, now and from now on.
+    /// Begins, in the background, to take away what was deleted for good, and to index what has settled,
+    /// now and from now on.
     pub fn start(&self) {
-        let conversations = self.clone();
-        self.0.runs.spawn(async move { conversations.sweep().await });
+        let (sweeping, indexing) = (self.clone(), self.clone());
+        self.0.runs.spawn(async move { sweeping.sweep().await });
+        self.0.runs.spawn(async move { indexing.index().await });
+    }
+
+    /// Waits until asks are served. False if that will never be.
+    async fn serving(&self) -> bool {
+        self.0.runs.phase().wait_for(|phase| *phase >= Phase::Serving).await.is_ok()
     }
 
     /// A page of the principal's, the newest first.

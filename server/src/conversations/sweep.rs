@@ -1,4 +1,4 @@
-//! Taking away for good what was deleted, and making findable what an older version has kept.
+//! Taking away for good what was deleted.
 //!
 //! A purge takes the content out of the journal, and a scrub what is left of it in the files. A scrub
 //! writes the archive anew, during which nothing else is written; so one that took long is not repeated
@@ -11,7 +11,6 @@ use tokio::time::{Instant, sleep, timeout};
 
 use super::Conversations;
 use crate::journal::{Purge, Result};
-use crate::runs::Phase;
 
 /// How often it is looked whether a deletion has become final: timers stand still while a machine
 /// sleeps, its clock does not.
@@ -25,11 +24,9 @@ impl Conversations {
     /// Sweeps for as long as the server runs.
     pub(super) async fn sweep(&self) {
         // Before that, what waits in a deleted conversation has not been cancelled.
-        let mut phase = self.0.runs.phase();
-        if phase.wait_for(|phase| *phase >= Phase::Serving).await.is_err() {
+        if !self.serving().await {
             return;
         }
-        self.catch_up().await;
         let mut scrub_after = Instant::now();
         loop {
             match self.sweep_once(&mut scrub_after).await {
@@ -39,21 +36,6 @@ impl Conversations {
                     tracing::warn!(%error, "what was deleted cannot be taken away yet");
                     // Somebody may be deleting something else meanwhile: all the same.
                     let _ = timeout(AGAIN, self.0.deleted.notified()).await;
-                }
-            }
-        }
-    }
-
-    /// Makes findable what an older version has kept, a little at a time, so that others can write in
-    /// between.
-    async fn catch_up(&self) {
-        loop {
-            match self.0.journal.catch_up().await {
-                Ok(true) => {}
-                Ok(false) => return,
-                Err(error) => {
-                    tracing::warn!(%error, "what was kept before cannot be made findable yet");
-                    sleep(AGAIN).await;
                 }
             }
         }

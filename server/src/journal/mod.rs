@@ -169,8 +169,13 @@ pub trait Journal: Send + Sync + 'static {
     /// finds. Whether nothing is left; else it has to be tried again.
     async fn scrub(&self) -> Result<bool>;
 
-    /// Makes findable some of what an older version has kept. Whether there may be more.
-    async fn catch_up(&self) -> Result<bool>;
+    /// Waits until something may have settled that is not in the index of the search, if the store has
+    /// one: a hint, for it may come for nothing, or be lost with whoever settled it.
+    async fn unindexed(&self);
+
+    /// Puts into the index some of what has settled and is not there. Whether there may be more. What is
+    /// found does not depend on it, save in an archive that is older than the index; how soon does.
+    async fn index(&self) -> Result<bool>;
 
     /// Ends the journal: what was handed in is committed, everything later fails.
     async fn close(&self);

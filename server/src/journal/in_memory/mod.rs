@@ -243,8 +243,12 @@ impl Journal for InMemory {
         self.check_open().map(|()| true)
     }
 
-    async fn catch_up(&self) -> Result<bool> {
-        // Nothing was made by an older version.
+    async fn unindexed(&self) {
+        // There is no index: everything is looked through.
+        std::future::pending::<()>().await;
+    }
+
+    async fn index(&self) -> Result<bool> {
         self.check_open().map(|()| false)
     }
 

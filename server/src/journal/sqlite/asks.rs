@@ -6,7 +6,7 @@ use rusqlite::{Connection, OptionalExtension as _, named_params, params};
 use super::conversations::{self, Founding};
 use super::purge::is_deleted;
 use super::rows::{self, COLUMNS, bytes, json, word};
-use super::search::{self, Doc};
+use super::search;
 use super::writer::Write;
 use crate::clock::Uptime;
 use crate::journal::{
@@ -42,7 +42,7 @@ pub(super) fn accept(write: &mut Write<'_>, ask: &NewAsk) -> rusqlite::Result<Ac
         }
         fill_in(connection, ask)?;
         let record = found(connection, ask.key)?;
-        write.add_doc(doc_of_settled(connection, &record)?);
+        search::note(connection, ask.key)?;
         return Ok(Accept::Known(record));
     }
     if let Some(retry_of) = ask.retry_of {
@@ -292,20 +292,8 @@ pub(super) fn settle(
             key.principal.0,
             bytes(known.outcome.conversation_id.uuid())
         ])?;
-    let record = found(connection, key)?;
-    write.add_doc(doc_of_settled(connection, &record)?);
-    Ok(record.outcome)
-}
-
-/// What the search is to know of an ask that has settled.
-fn doc_of_settled(connection: &Connection, record: &Record) -> rusqlite::Result<Option<Doc>> {
-    let outcome = &record.outcome;
-    match (outcome.seq, &outcome.question) {
-        (Some(seq), Some(question)) => {
-            search::doc_of(connection, record.conversation(), seq, question, outcome.text())
-        }
-        _ => Ok(None),
-    }
+    search::note(connection, key)?;
+    found(connection, key).map(|record| record.outcome)
 }
 
 pub(super) fn write_outcome(
@@ -398,9 +386,8 @@ pub(super) fn cancel_unheard(
         fill_in(connection, ask)?;
     }
     write_outcome(connection, key, outcome)?;
-    let record = found(connection, key)?;
-    write.add_doc(doc_of_settled(connection, &record)?);
-    Ok(record)
+    search::note(connection, key)?;
+    found(connection, key)
 }
 
 pub(super) fn requeue(write: &mut Write<'_>, key: Key) -> rusqlite::Result<()> {

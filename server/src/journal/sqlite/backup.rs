@@ -207,8 +207,8 @@ fn mark(copy: &Connection, version: i32) -> rusqlite::Result<()> {
     if version > 2 {
         // Nobody writes the search index here: what is settled here is indexed by whoever opens it.
         copy.execute_batch(&format!(
-            "UPDATE archive SET search_upto = min(search_upto,
-                 ifnull((SELECT min(id) - 1 FROM asks WHERE {waits}), search_upto))"
+            "INSERT INTO unindexed (ask)
+             SELECT id FROM asks WHERE ({waits}) AND question IS NOT NULL"
         ))?;
     }
     copy.execute(

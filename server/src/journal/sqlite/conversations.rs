@@ -77,7 +77,7 @@ fn matching(
     most: usize,
 ) -> rusqlite::Result<Vec<ConversationSummary>> {
     let mut finds = search::find(connection, query)?;
-    under_way(connection, principal, query, &mut finds)?;
+    search::beside_the_index(connection, principal, query, &mut finds)?;
     let mut standings = if finds.len() <= most.saturating_mul(SORTED) {
         looked_up(connection, principal, listing, &finds)?
     } else {
@@ -96,37 +96,6 @@ fn matching(
             Ok(found)
         })
         .collect()
-}
-
-/// Adds the unsettled asks that hold a query. Their questions are all there is to look through, and they
-/// are few.
-fn under_way(
-    connection: &Connection,
-    principal: PrincipalId,
-    query: &Query,
-    finds: &mut Vec<Find>,
-) -> rusqlite::Result<()> {
-    let mut statement = connection.prepare_cached(
-        "SELECT c.number, a.seq, a.question FROM asks a INDEXED BY asks_unsettled
-         JOIN conversations c ON c.principal = a.principal AND c.id = a.conversation_id
-         WHERE a.principal = ? AND a.state <> 'settled'",
-    )?;
-    let mut rows = statement.query([principal.0])?;
-    while let Some(row) = rows.next()? {
-        if !query.finds(row.get_ref(2)?.as_str()?, "") {
-            continue;
-        }
-        let find = Find { number: row.get(0)?, seq: row.get(1)? };
-        match finds.binary_search_by_key(&find.number, |find| find.number) {
-            Ok(at) => {
-                if let Some(found) = finds.get_mut(at) {
-                    found.seq = found.seq.max(find.seq);
-                }
-            }
-            Err(at) => finds.insert(at, find),
-        }
-    }
-    Ok(())
 }
 
 /// Where a conversation stands in the list: when something last happened in it, and its id.

@@ -36,7 +36,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use async_trait::async_trait;
 use holdfast_protocol::{Conversation, ConversationList, ConversationSummary, Outcome, Owner};
 use rusqlite::{Connection, params};
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::{Notify, mpsc, oneshot};
 
 pub use self::backup::{BackedUp, BackupError, Stop, backup};
 pub use self::check::{CheckError, Checked, check, check_file};
@@ -48,10 +48,11 @@ pub use self::open::{FILE, OpenError};
 use self::connect::Place;
 use self::drive::Driven;
 use self::readers::Readers;
+use self::search::Batch;
 use self::writer::{Command, Write, Writer, command};
 use super::{
     Accept, Begin, CancelledUnheard, Changes, ConversationKey, Deletion, Identity, Imported,
-    Journal, JournalError, Key, Listing, Moment, NewAsk, Partial, PrincipalId, Purge, Record,
+    Journal, JournalError, Key, Listing, Mark, Moment, NewAsk, Partial, PrincipalId, Purge, Record,
     Restore, Result, Start, Transcript, Turn,
 };
 use crate::clock::Uptime;
@@ -78,6 +79,8 @@ pub struct SqliteJournal {
     commands: Mutex<Option<mpsc::Sender<Box<dyn Command>>>>,
     ended: Mutex<Option<oneshot::Receiver<()>>>,
     abandoned: Arc<AtomicBool>,
+    /// Something may have settled that is not indexed yet.
+    unindexed: Notify,
 }
 
 impl SqliteJournal {
@@ -114,6 +117,7 @@ impl SqliteJournal {
             commands: Mutex::new(Some(commands)),
             ended: Mutex::new(Some(ended)),
             abandoned,
+            unindexed: Notify::new(),
         })
     }
 
@@ -146,6 +150,17 @@ impl SqliteJournal {
         commands.ok_or_else(gone)?.send(command).await.map_err(|_| gone())?;
         result.await.map_err(|_| gone())?
     }
+
+    /// Writes what may leave something to be indexed.
+    async fn write_and_index<T, F>(&self, work: F) -> Result<T>
+    where
+        T: Send + 'static,
+        F: FnOnce(&mut Write<'_>) -> rusqlite::Result<T> + Send + 'static,
+    {
+        let done = self.write(work).await?;
+        self.unindexed.notify_one();
+        Ok(done)
+    }
 }
 
 /// An archive as the process that takes it over finds it.
@@ -162,9 +177,9 @@ struct TakenOver {
 fn take_over(connection: &mut Connection, identity: &Identity) -> rusqlite::Result<TakenOver> {
     let transaction = connection.transaction()?;
     transaction.execute(
-        "INSERT INTO archive (only_row, id, epoch, proofs, search_version, search_upto)
-         VALUES (1, ?, 0, 0, ?, ?) ON CONFLICT DO NOTHING",
-        params![identity.archive, crate::search::VERSION, search::COMPLETE],
+        "INSERT INTO archive (only_row, id, epoch, proofs, search_version)
+         VALUES (1, ?, 0, 0, ?) ON CONFLICT DO NOTHING",
+        params![identity.archive, crate::search::VERSION],
     )?;
     search::take_over(&transaction)?;
     transaction.execute(
@@ -212,7 +227,14 @@ impl Journal for SqliteJournal {
     }
 
     async fn accept(&self, ask: NewAsk) -> Result<Accept> {
-        self.write(move |write| asks::accept(write, &ask)).await
+        let accept = self.write(move |write| asks::accept(write, &ask)).await?;
+        // It may have brought the question of one that was cancelled before.
+        if let Accept::Known(record) = &accept
+            && record.mark == Mark::Settled
+        {
+            self.unindexed.notify_one();
+        }
+        Ok(accept)
     }
 
     async fn begin(&self, key: Key, start: Start) -> Result<Begin> {
@@ -224,11 +246,11 @@ impl Journal for SqliteJournal {
     }
 
     async fn settle(&self, key: Key, outcome: Outcome) -> Result<Outcome> {
-        self.write(move |write| asks::settle(write, key, &outcome)).await
+        self.write_and_index(move |write| asks::settle(write, key, &outcome)).await
     }
 
     async fn cancel_unheard(&self, cancelled: CancelledUnheard) -> Result<Record> {
-        self.write(move |write| asks::cancel_unheard(write, &cancelled)).await
+        self.write_and_index(move |write| asks::cancel_unheard(write, &cancelled)).await
     }
 
     async fn requeue(&self, key: Key) -> Result<()> {
@@ -305,7 +327,7 @@ impl Journal for SqliteJournal {
         principal: PrincipalId,
         transcripts: Vec<Transcript>,
     ) -> Result<Imported> {
-        self.write(move |write| transcripts::import(write, principal, &transcripts)).await
+        self.write_and_index(move |write| transcripts::import(write, principal, &transcripts)).await
     }
 
     async fn delete(&self, conversation: ConversationKey, at: Moment) -> Result<bool> {
@@ -337,12 +359,17 @@ impl Journal for SqliteJournal {
         self.write(|write| purge::is_scrubbed(write.connection)).await
     }
 
-    async fn catch_up(&self) -> Result<bool> {
-        // Once it is, it stays so.
-        if self.readers.read(search::is_complete).await? {
+    async fn unindexed(&self) {
+        self.unindexed.notified().await;
+    }
+
+    async fn index(&self) -> Result<bool> {
+        let batch = self.readers.read(Batch::read).await?;
+        if batch.is_empty() {
             return Ok(false);
         }
-        self.write(|write| search::catch_up(write.connection)).await
+        self.write(move |write| batch.write(write.connection)).await?;
+        Ok(true)
     }
 
     async fn close(&self) {

@@ -139,8 +139,6 @@ pub(super) fn purge(
     if is_under_way {
         return Ok(Purge::UnderWay);
     }
-    // Among what waits to be written into the index may be an ask of this very conversation.
-    write.index()?;
     take_out(connection, conversation, number)?;
     connection
         .prepare_cached(
@@ -175,13 +173,19 @@ fn take_out(
     number: i64,
 ) -> rusqlite::Result<()> {
     let run = |sql| connection.execute(sql, ()).map(drop);
+    let own = params![conversation.principal.0, bytes(conversation.id.uuid())];
+    connection
+        .prepare_cached(
+            "DELETE FROM unindexed WHERE ask IN
+                 (SELECT id FROM asks WHERE principal = ? AND conversation_id = ?)",
+        )?
+        .execute(own)?;
     let mut gone = BTreeSet::new();
     let mut statement = connection.prepare_cached(
         "SELECT seq, question, answer FROM asks
          WHERE principal = ? AND conversation_id = ? AND question IS NOT NULL",
     )?;
-    let mut rows =
-        statement.query(params![conversation.principal.0, bytes(conversation.id.uuid())])?;
+    let mut rows = statement.query(own)?;
     // Else the index would keep what it is told to forget, and note that it is not to be found.
     run("INSERT INTO search (search, rank) VALUES ('secure-delete', 1)")?;
     while let Some(row) = rows.next()? {

@@ -104,6 +104,10 @@ async fn write(journal: &SqliteJournal, marked: bool) {
             score: None,
         }];
         journal.settle(record.key(), outcome).await.unwrap();
+        if id == 200 {
+            // The last ones are noted alone.
+            while journal.index().await.unwrap() {}
+        }
     }
     let changes = Changes {
         title: Some(Title::parse("zqxtitle").unwrap()),
@@ -163,13 +167,22 @@ async fn a_check_compares_the_search_with_what_it_was_made_of() {
         ),
         (
             "UPDATE asks SET answer = answer || ' and more'
-          WHERE id = (SELECT max(id) FROM asks WHERE answer IS NOT NULL)",
+          WHERE id = (SELECT min(id) FROM asks WHERE answer IS NOT NULL)",
             "the search knows it with another text",
         ),
         (
             "INSERT INTO search (rowid, question) VALUES (5, 'stray')",
             "the search knows what is not there",
         ),
+        (
+            "DELETE FROM unindexed WHERE ask = (SELECT max(ask) FROM unindexed)",
+            "the search does not know it",
+        ),
+        (
+            "INSERT INTO unindexed SELECT id FROM asks WHERE status = 'completed' LIMIT 1",
+            "the search knows it, and is to learn of it again",
+        ),
+        ("INSERT INTO unindexed VALUES (999)", "the search knows what is not there"),
     ] {
         let _ = fs::remove_file(folder.path().join(FILE));
         legal::archive(folder.path()).await;
@@ -220,24 +233,61 @@ async fn a_purge_that_a_crash_cuts_off_goes_on_after_it() {
 }
 
 #[tokio::test]
-async fn what_an_older_version_has_kept_is_found_once_it_was_caught_up_with() {
+async fn what_is_purged_while_it_is_being_indexed_is_not_indexed() {
+    let folder = tempfile::tempdir().unwrap();
+    let journal = SqliteJournal::open(&legal::options(folder.path())).unwrap();
+    write(&journal, true).await;
+    let batch = journal.readers.read(search::Batch::read).await.unwrap();
+    assert!(!batch.is_empty());
+    purge(&journal).await;
+    journal.write(move |write| batch.write(write.connection)).await.unwrap();
+    while journal.index().await.unwrap() {}
+    assert!(journal.scrub().await.unwrap());
+    assert_eq!(found(folder.path()), [""; 0]);
+    journal.close().await;
+    assert_eq!(check(folder.path(), None).unwrap().faults, [""; 0]);
+}
+
+fn indexed(folder: &Path) -> u32 {
+    let connection = Connection::open(folder.join(FILE)).unwrap();
+    connection.query_row("SELECT count(*) FROM search_docsize", (), |row| row.get(0)).unwrap()
+}
+
+#[tokio::test]
+async fn an_index_that_was_made_in_another_way_is_made_anew() {
     let folder = tempfile::tempdir().unwrap();
     let journal = SqliteJournal::open(&legal::options(folder.path())).unwrap();
     write(&journal, false).await;
     journal.close().await;
-    // As a migration leaves it.
+    assert_eq!(indexed(folder.path()), 200);
+    // As a migration leaves it, or an older way of cutting texts.
     let old = Connection::open(folder.path().join(FILE)).unwrap();
-    old.execute("UPDATE archive SET search_version = 0, search_upto = 0", ()).unwrap();
+    old.execute("UPDATE archive SET search_version = 0", ()).unwrap();
     drop(old);
     let journal = SqliteJournal::open(&legal::options(folder.path())).unwrap();
-    assert_eq!(finds(&journal, "plain").await, 0);
-    assert_eq!(check(folder.path(), None).unwrap().faults, [""; 0], "it is not caught up yet");
-    let record = accept(&journal, suite::ask(&journal, 1_000, 3)).await;
-    assert!(journal.catch_up().await.unwrap(), "a little at a time");
-    let outcome = suite::settled(&record, Status::Completed, Some("meanwhile"));
-    journal.settle(record.key(), outcome).await.unwrap();
-    while journal.catch_up().await.unwrap() {}
-    assert_eq!((finds(&journal, "plain").await, finds(&journal, "meanwhile").await), (6, 1));
+    assert_eq!(indexed(folder.path()), 0);
+    assert_eq!(finds(&journal, "plain").await, 6, "it is looked through meanwhile");
+    assert!(journal.index().await.unwrap());
+    assert!((1..240).contains(&indexed(folder.path())), "a little at a time");
+    while journal.index().await.unwrap() {}
+    assert_eq!((indexed(folder.path()), finds(&journal, "plain").await), (240, 6));
     journal.close().await;
     assert_eq!(check(folder.path(), None).unwrap().faults, [""; 0]);
+}
+
+#[tokio::test]
+async fn what_has_just_settled_is_found_however_much_is_still_to_be_indexed() {
+    let folder = tempfile::tempdir().unwrap();
+    let journal = SqliteJournal::open(&legal::options(folder.path())).unwrap();
+    for id in 1..=6 {
+        let record = accept(&journal, suite::ask(&journal, id, id)).await;
+        let text = format!("{} number{id}", "much ".repeat(200_000));
+        let outcome = suite::settled(&record, Status::Completed, Some(&text));
+        journal.settle(record.key(), outcome).await.unwrap();
+    }
+    assert_eq!(finds(&journal, "number6").await, 1);
+    assert_eq!(finds(&journal, "number1").await, 0, "a search looks through so much at most");
+    while journal.index().await.unwrap() {}
+    assert_eq!(finds(&journal, "number1").await, 1);
+    journal.close().await;
 }

@@ -1,27 +1,30 @@
 //! The index that conversations are searched by.
 //!
-//! It holds the tokens of every settled ask, question and answer, and not the texts: those are in the
-//! asks. Asks that have not settled are few, and are looked through one by one; so an ask is written
-//! into the index once, when it settles. What waits to be written is gathered for the whole group, since
-//! each write of its own would be a small index of its own, to be merged later.
+//! It holds the tokens of settled asks, question and answer, and not the texts: those are in the asks. To
+//! write it takes longer than to settle an ask, so nobody waits for it: an ask that settles is only
+//! noted as not indexed, and the index is written behind it, many asks at once, with their texts cut
+//! where nothing is written. What is not in it, because it has not settled or only just has, is little,
+//! and is looked through directly ([`beside_the_index`]).
 //!
-//! *Architecture invariant:* an ask that has settled, has a question and is not newer than `search_upto`
-//! is in the index; and so is no other, save such as are newer. Once everything is indexed no ask is newer.
+//! *Architecture invariant:* an ask that has settled and has a question is either in the index or noted
+//! in `unindexed`, and no other is in either.
 
 use std::fmt::Write as _;
 
-use rusqlite::{Connection, OptionalExtension as _, params};
+use rusqlite::{CachedStatement, Connection, Params, params};
 
 use super::rows::bytes;
-use crate::journal::ConversationKey;
+use crate::journal::{Key, PrincipalId};
 use crate::search::{self, Query, VERSION};
 
 /// How many bits of a row's number are the place in the conversation.
 const SEQ_BITS: u32 = 24;
-/// Every ask there will ever be is indexed when it settles.
-pub(super) const COMPLETE: i64 = i64::MAX;
-/// How much text is indexed in one go where an archive is older than the index, in bytes.
+/// How much text is indexed in one go, in bytes: others want to write.
 const BATCH_BYTES: usize = 64 * 1024;
+/// How many settled asks are looked through at most that are not indexed yet …
+const LOOKED_THROUGH: u32 = 4_096;
+/// … and how much text, in bytes. Only an archive that is older than the index has more.
+const LOOKED_THROUGH_BYTES: usize = 4 * 1024 * 1024;
 
 /// A row of the index: the tokens of an ask, and what tells where they belong.
 #[derive(Debug)]
@@ -112,82 +115,75 @@ fn tokens(text: &str) -> String {
     tokens
 }
 
-/// The row of a settled ask that has a question, if the index is complete up to it.
-pub(super) fn doc_of(
-    connection: &Connection,
-    conversation: ConversationKey,
-    seq: u64,
-    question: &str,
-    answer: &str,
-) -> rusqlite::Result<Option<Doc>> {
-    let number: Option<i64> = connection
+/// Notes that an ask is to be indexed, if it has settled and has a question.
+pub(super) fn note(connection: &Connection, key: Key) -> rusqlite::Result<()> {
+    connection
         .prepare_cached(
-            "SELECT c.number FROM conversations c, asks a, archive
-             WHERE c.principal = ?1 AND c.id = ?2
-               AND a.principal = ?1 AND a.conversation_id = ?2 AND a.seq = ?3
-               AND a.id <= archive.search_upto",
+            "INSERT OR IGNORE INTO unindexed (ask)
+             SELECT id FROM asks WHERE principal = ? AND request_id = ?
+                 AND state = 'settled' AND question IS NOT NULL",
         )?
-        .query_row(params![conversation.principal.0, bytes(conversation.id.uuid()), seq], |row| {
-            row.get(0)
-        })
-        .optional()?;
-    let seq = i64::try_from(seq).unwrap_or(i64::MAX);
-    Ok(number.map(|number| Doc::new(number, seq, question, answer)))
+        .execute(params![key.principal.0, bytes(key.request_id.uuid())])
+        .map(drop)
 }
 
-/// Forgets an index that was made by another way of cutting texts.
+/// Notes everything to be indexed anew where another way of cutting texts made the index.
 pub(super) fn take_over(connection: &Connection) -> rusqlite::Result<()> {
     let made_by: u32 =
         connection.query_row("SELECT search_version FROM archive", (), |row| row.get(0))?;
     if made_by != VERSION {
         connection.execute("INSERT INTO search (search) VALUES ('delete-all')", ())?;
-        connection.execute("UPDATE archive SET search_version = ?, search_upto = 0", [VERSION])?;
+        connection.execute(
+            "INSERT OR IGNORE INTO unindexed (ask)
+             SELECT id FROM asks WHERE state = 'settled' AND question IS NOT NULL",
+            (),
+        )?;
+        connection.execute("UPDATE archive SET search_version = ?", [VERSION])?;
     }
     Ok(())
 }
 
-/// Whether every ask is indexed as soon as it settles.
-pub(super) fn is_complete(connection: &Connection) -> rusqlite::Result<bool> {
-    connection.query_row("SELECT search_upto = ? FROM archive", [COMPLETE], |row| row.get(0))
-}
+/// Some of the asks that are to be indexed, those that settled last among the first.
+pub(super) struct Batch(Vec<(i64, Doc)>);
 
-/// Indexes some of the asks that an older version has left, in the order of their ids. Whether there may
-/// be more.
-pub(super) fn catch_up(connection: &Connection) -> rusqlite::Result<bool> {
-    let upto: i64 =
-        connection.query_row("SELECT search_upto FROM archive", (), |row| row.get(0))?;
-    if upto == COMPLETE {
-        return Ok(false);
+impl Batch {
+    /// Cuts the texts of as many asks as are indexed in one go.
+    pub(super) fn read(connection: &Connection) -> rusqlite::Result<Self> {
+        let mut batch = Vec::new();
+        let mut statement = connection.prepare_cached(
+            "SELECT a.id, c.number, a.seq, a.question, ifnull(a.answer, '')
+             FROM unindexed u CROSS JOIN asks a ON a.id = u.ask
+                 CROSS JOIN conversations c
+                     ON c.principal = a.principal AND c.id = a.conversation_id
+             ORDER BY u.ask DESC",
+        )?;
+        let mut rows = statement.query(())?;
+        let mut left = BATCH_BYTES;
+        while left > 0
+            && let Some(ask) = rows.next()?
+        {
+            let (question, answer) = (ask.get_ref(3)?.as_str()?, ask.get_ref(4)?.as_str()?);
+            batch.push((ask.get(0)?, Doc::new(ask.get(1)?, ask.get(2)?, question, answer)));
+            left = left.saturating_sub(question.len() + answer.len());
+        }
+        Ok(Self(batch))
     }
-    let mut statement = connection.prepare_cached(
-        "SELECT a.id, a.state = 'settled' AND a.question IS NOT NULL, c.number, a.seq, a.question,
-                a.answer
-         FROM asks a LEFT JOIN conversations c
-             ON c.principal = a.principal AND c.id = a.conversation_id
-         WHERE a.id > ? ORDER BY a.id",
-    )?;
-    let mut rows = statement.query([upto])?;
-    let (mut last, mut read) = (COMPLETE, 0);
-    while let Some(ask) = rows.next()? {
-        last = ask.get(0)?;
-        if ask.get(1)? {
-            let (number, seq) = (ask.get(2)?, ask.get(3)?);
-            let answer: Option<String> = ask.get(5)?;
-            let doc = Doc::new(number, seq, ask.get_ref(4)?.as_str()?, &answer.unwrap_or_default());
-            if !doc.is_there(connection)? {
+
+    pub(super) const fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Writes it. What was purged since it was read is noted no more; and no text changes once its ask
+    /// has settled.
+    pub(super) fn write(&self, connection: &Connection) -> rusqlite::Result<()> {
+        let mut done = connection.prepare_cached("DELETE FROM unindexed WHERE ask = ?")?;
+        for (ask, doc) in &self.0 {
+            if done.execute([ask])? == 1 {
                 doc.add(connection)?;
             }
-            read += doc.question.len() + doc.answer.len();
         }
-        read += 64;
-        if read >= BATCH_BYTES {
-            break;
-        }
-        last = COMPLETE;
+        Ok(())
     }
-    drop(rows);
-    connection.execute("UPDATE archive SET search_upto = ?", [last])?;
-    Ok(last != COMPLETE)
 }
 
 /// A conversation with a turn that holds what was looked for.
@@ -199,7 +195,7 @@ pub(super) struct Find {
     pub(super) seq: i64,
 }
 
-/// The conversations in which a settled turn holds all of a query, in the order of their numbers;
+/// The conversations in which an indexed turn holds all of a query, in the order of their numbers;
 /// whosever they are.
 pub(super) fn find(connection: &Connection, query: &Query) -> rusqlite::Result<Vec<Find>> {
     let mut found: Vec<Find> = Vec::new();
@@ -217,6 +213,69 @@ pub(super) fn find(connection: &Connection, query: &Query) -> rusqlite::Result<V
         }
     }
     Ok(found)
+}
+
+/// Adds the asks of a principal that are not in the index and hold all of a query.
+pub(super) fn beside_the_index(
+    connection: &Connection,
+    principal: PrincipalId,
+    query: &Query,
+    finds: &mut Vec<Find>,
+) -> rusqlite::Result<()> {
+    // Of those under way the questions are all there is.
+    look_through(
+        connection.prepare_cached(
+            "SELECT c.number, a.seq, a.question, '' FROM asks a INDEXED BY asks_unsettled
+                 JOIN conversations c ON c.principal = a.principal AND c.id = a.conversation_id
+             WHERE a.principal = ? AND a.state <> 'settled'",
+        )?,
+        params![principal.0],
+        query,
+        finds,
+    )?;
+    look_through(
+        connection.prepare_cached(
+            "SELECT c.number, a.seq, a.question, ifnull(a.answer, '')
+             FROM unindexed u CROSS JOIN asks a ON a.id = u.ask
+                 CROSS JOIN conversations c
+                     ON c.principal = a.principal AND c.id = a.conversation_id
+             WHERE a.principal = ? ORDER BY u.ask DESC LIMIT ?",
+        )?,
+        params![principal.0, LOOKED_THROUGH],
+        query,
+        finds,
+    )
+}
+
+/// Adds those of some asks, each with its conversation's number, its place, its question and its answer,
+/// that hold all of a query.
+fn look_through(
+    mut asks: CachedStatement<'_>,
+    params: impl Params,
+    query: &Query,
+    finds: &mut Vec<Find>,
+) -> rusqlite::Result<()> {
+    let mut rows = asks.query(params)?;
+    let mut left = LOOKED_THROUGH_BYTES;
+    while left > 0
+        && let Some(row) = rows.next()?
+    {
+        let (question, answer) = (row.get_ref(2)?.as_str()?, row.get_ref(3)?.as_str()?);
+        left = left.saturating_sub(question.len() + answer.len());
+        if !query.finds(question, answer) {
+            continue;
+        }
+        let find = Find { number: row.get(0)?, seq: row.get(1)? };
+        match finds.binary_search_by_key(&find.number, |find| find.number) {
+            Ok(at) => {
+                if let Some(found) = finds.get_mut(at) {
+                    found.seq = found.seq.max(find.seq);
+                }
+            }
+            Err(at) => finds.insert(at, find),
+        }
+    }
+    Ok(())
 }
 
 /// The query in the index's own language: phrases, in quotes, of letters and digits alone.

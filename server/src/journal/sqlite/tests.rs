@@ -277,6 +277,7 @@ fn journal(folder: &Path) -> SqliteJournal {
         commands: Mutex::default(),
         ended: Mutex::default(),
         abandoned: Arc::default(),
+        unindexed: Notify::new(),
     }
 }
 

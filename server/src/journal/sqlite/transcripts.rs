@@ -139,7 +139,5 @@ fn add(
         })?;
     let key = Key::new(conversation.principal, outcome.request_id);
     asks::write_outcome(connection, key, outcome)?;
-    let text = outcome.text();
-    write.add_doc(search::doc_of(connection, conversation, seq, question, text)?);
-    Ok(())
+    search::note(connection, key)
 }

@@ -28,7 +28,6 @@ use rusqlite::{Connection, ErrorCode};
 use tokio::sync::oneshot;
 
 use super::connect::{BUSY, Place};
-use super::search::Doc;
 use crate::journal::{JournalError, Key, Result};
 
 /// What a command may use while it is applied.
@@ -36,36 +35,14 @@ pub(super) struct Write<'a> {
     pub(super) connection: &'a Connection,
     pub(super) epoch: i64,
     pub(super) births: &'a mut Births,
-    pub(super) gathered: &'a mut Gathered,
-}
-
-/// What a group's commands leave to be done for all of them at once.
-#[derive(Default)]
-pub(super) struct Gathered {
-    /// Rows of the search index; the first ones may have been written already.
-    docs: Vec<Doc>,
-    written: usize,
     /// Whether what was purged is to be scrubbed away after the group.
-    wants_scrub: bool,
+    pub(super) wants_scrub: &'a mut bool,
 }
 
 impl Write<'_> {
-    /// Has a row written into the search index, with those of the other commands.
-    pub(super) fn add_doc(&mut self, doc: Option<Doc>) {
-        self.gathered.docs.extend(doc);
-    }
-
-    /// Writes into the search index what was gathered.
-    pub(super) fn index(&mut self) -> rusqlite::Result<()> {
-        let Gathered { docs, written, .. } = &mut *self.gathered;
-        docs.iter().skip(*written).try_for_each(|doc| doc.add(self.connection))?;
-        *written = docs.len();
-        Ok(())
-    }
-
     /// Has what was purged scrubbed away as soon as the group is over.
     pub(super) const fn ask_for_scrub(&mut self) {
-        self.gathered.wants_scrub = true;
+        *self.wants_scrub = true;
     }
 }
 
@@ -218,12 +195,13 @@ impl Writer {
         let was_in_doubt = self.is_in_doubt();
         let confirmed = std::mem::take(&mut self.unconfirmed);
         let mut births = Births::new(self.group + 1);
-        let mut gathered = Gathered::default();
+        let mut wants_scrub = false;
         // A fault in one command must not end the writing of all others for ever. What it left
         // half-done goes with its connection, which doubt replaces.
-        let end =
-            catch_unwind(AssertUnwindSafe(|| self.commit(&mut group, &mut births, &mut gathered)))
-                .unwrap_or_else(|_| Err(JournalError::Broken("a command panicked".to_owned())));
+        let end = catch_unwind(AssertUnwindSafe(|| {
+            self.commit(&mut group, &mut births, &mut wants_scrub)
+        }))
+        .unwrap_or_else(|_| Err(JournalError::Broken("a command panicked".to_owned())));
         if let Err(error) = &end {
             if !was_in_doubt {
                 tracing::error!(%error, commands = group.len(), "a group of writes failed");
@@ -253,7 +231,7 @@ impl Writer {
             // failed would be untrue, and to say nothing would leave their asks to run unannounced.
             command.reply(Ok(()));
         }
-        if gathered.wants_scrub && !self.is_in_doubt() {
+        if wants_scrub && !self.is_in_doubt() {
             self.scrub();
         }
     }
@@ -262,16 +240,15 @@ impl Writer {
         &mut self,
         group: &mut [Box<dyn Command>],
         births: &mut Births,
-        gathered: &mut Gathered,
+        wants_scrub: &mut bool,
     ) -> Result<()> {
         self.settle_doubt()?;
         let connection = &self.connection;
         let run = |sql| connection.prepare_cached(sql)?.execute(());
         run("BEGIN IMMEDIATE").map_err(fault)?;
         let applied = check_epoch(connection, self.epoch).and_then(|()| {
-            let mut write = Write { connection, epoch: self.epoch, births, gathered };
+            let mut write = Write { connection, epoch: self.epoch, births, wants_scrub };
             for (at, command) in group.iter_mut().enumerate() {
-                let before = (write.gathered.docs.len(), write.gathered.written);
                 run("SAVEPOINT command").map_err(fault)?;
                 if let Err(error) = command.apply(&mut write) {
                     // SQLite may have rolled back everything on its own.
@@ -279,8 +256,6 @@ impl Writer {
                         return Err(fault(error));
                     }
                     run("ROLLBACK TO command").map_err(fault)?;
-                    write.gathered.docs.truncate(before.0);
-                    write.gathered.written = before.1;
                     let error = fault(error);
                     tracing::error!(%error, "a write was refused");
                     command.refuse(error);
@@ -290,7 +265,6 @@ impl Writer {
                     write.births.waiting.push(at);
                 }
             }
-            write.index().map_err(fault)?;
             if let Some(group) = self.owed {
                 confirm(connection, group).map_err(fault)?;
             }

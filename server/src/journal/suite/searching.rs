@@ -8,7 +8,14 @@ use crate::search::Query;
 async fn search(journal: &dyn Journal, query: &str) -> ConversationList {
     let matching = Some(Query::parse(query));
     let listing = Listing { matching, before: None, limit: 9 };
-    journal.conversations(journal.local_principal(), listing).await.unwrap()
+    let list =
+        async || journal.conversations(journal.local_principal(), listing.clone()).await.unwrap();
+    // To index what has settled changes how it is found, and not what.
+    let before = list().await;
+    while journal.index().await.unwrap() {}
+    let after = list().await;
+    assert_eq!(before, after, "{query}");
+    after
 }
 
 async fn found(journal: &dyn Journal, query: &str) -> Vec<u128> {

@@ -201,9 +201,13 @@ impl Journal for Faulty {
         self.inner.scrub().await
     }
 
-    async fn catch_up(&self) -> Result<bool> {
+    async fn unindexed(&self) {
+        self.inner.unindexed().await;
+    }
+
+    async fn index(&self) -> Result<bool> {
         self.writing().await?;
-        self.inner.catch_up().await
+        self.inner.index().await
     }
 
     async fn close(&self) {

@@ -14,10 +14,13 @@ CREATE UNIQUE INDEX conversations_by_number ON conversations (number);
 -- number is its conversation's, times 2^24, plus its place there.
 CREATE VIRTUAL TABLE search USING fts5 (question, answer, content = '', tokenize = 'ascii');
 
--- Which way of cutting made the index, and the last ask, by its id, up to which it is complete. What an
--- older version has kept is added after the start, a little at a time.
+-- The asks that have settled and are not in the index yet, by their ids: it is written behind them, many
+-- at once.
+CREATE TABLE unindexed (ask INTEGER PRIMARY KEY) STRICT;
+INSERT INTO unindexed (ask) SELECT id FROM asks WHERE state = 'settled' AND question IS NOT NULL;
+
+-- Which way of cutting made the index. Where it is another, all of it is made anew.
 ALTER TABLE archive ADD COLUMN search_version INTEGER NOT NULL DEFAULT 0;
-ALTER TABLE archive ADD COLUMN search_upto    INTEGER NOT NULL DEFAULT 0;
 
 -- Conversations that somebody has deleted, for good: their ids are never used again. While there is one
 -- of the id, what it holds is only hidden.

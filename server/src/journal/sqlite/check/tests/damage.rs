@@ -51,7 +51,7 @@ fn an_index_with_a_row_too_many_is_found() {
         "asks_unsettled",
         "UPDATE asks SET state = 'settled', status = 'cancelled', settled_at = 1, provider_calls = 0
          WHERE state = 'accepted' AND starts = 0;
-         UPDATE archive SET search_upto = 0",
+         INSERT INTO unindexed SELECT id FROM asks WHERE settled_at = 1",
     );
     let says = "the index of unsettled asks has it, and it has settled";
     assert_eq!(faults(folder.path()), [ask(legal::QUEUED, says)]);

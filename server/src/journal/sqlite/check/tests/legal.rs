@@ -62,6 +62,8 @@ pub(in crate::journal::sqlite) async fn write(journal: &SqliteJournal) {
     settle(journal, &again, Status::Failed, None, Some(FailureCode::ProviderUnreachable)).await;
     let retry = accept(journal, repeats(FAILED_AGAIN, RETRY)).await;
     settle(journal, &retry, Status::Completed, Some("Another."), None).await;
+    // What settles from here on is noted and not indexed yet.
+    while journal.index().await.unwrap() {}
     let cancelled = accept(journal, first(CANCELLED)).await;
     settle(journal, &cancelled, Status::Cancelled, Some("part"), None).await;
     let interrupted = accept(journal, first(INTERRUPTED)).await;
