@@ -116,10 +116,17 @@ fn asked(
             let principal = journal.local_principal();
             let ended = make(&Maker { runs: &runs, principal }, said).await;
             runs.abort().await;
+            let indexed = index(&journal).await;
             journal.close().await;
-            ended
+            ended.and(indexed)
         })
     })
+}
+
+/// Has everything indexed, so that whoever opens the archive has nothing to catch up with.
+pub(crate) async fn index(journal: &SqliteJournal) -> Result<()> {
+    while journal.index().await.doing("index an archive")? {}
+    Ok(())
 }
 
 /// A folder that an earlier run has filled, or else `fill` does now.

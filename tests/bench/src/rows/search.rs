@@ -140,7 +140,8 @@ pub(crate) fn fill(folder: &Path, turns: u64, say: &dyn Fn(&str)) -> Result<()> 
             journal.import(own, transcripts).await.doing("import")?;
         }
         say("imported");
+        let indexed = archive::index(&journal).await;
         journal.close().await;
-        Ok(())
+        indexed
     })
 }
