@@ -29,7 +29,7 @@ pub use page::{Role, Turn};
 /// How long something may take to be seen on the page. Longer than [`crate::PATIENCE`]: the page
 /// may have to wait out a back-off first, or the whole deadline of a submission (30 s), and a busy
 /// machine takes its time besides.
-pub const SEEN_WITHIN: Duration = Duration::from_secs(60);
+pub const SEEN_WITHIN: Duration = Duration::from_mins(1);
 
 /// Between two looks at the page.
 const LOOK_AGAIN: Duration = Duration::from_millis(30);
