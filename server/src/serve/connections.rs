@@ -20,6 +20,10 @@ const HEAD: Duration = Duration::from_secs(25);
 const BUFFER: usize = 64 * 1024;
 /// The same in the system's hands, which would else take megabytes for each who does not read.
 const SEND_BUFFER: usize = 256 * 1024;
+/// How long a client may take no byte of a reply, in milliseconds: then it counts as gone, or one that
+/// has only stopped reading would be kept until it went. Who comes back looks the answer up.
+#[cfg(target_os = "linux")]
+const STALLED: u32 = 60_000;
 /// How long to wait when the system has no more file descriptors.
 const EXHAUSTED: Duration = Duration::from_millis(100);
 
@@ -49,10 +53,7 @@ pub async fn serve(listener: TcpListener, router: Router, mut stopping: watch::R
 }
 
 async fn connection(stream: TcpStream, router: Router, mut stopping: watch::Receiver<bool>) {
-    // Replies are written whole: there is nothing to gather. A failure only makes them slower.
-    let _ = stream.set_nodelay(true);
-    // A failure costs memory, and only with many who do not read.
-    let _ = set_socket_send_buffer_size(&stream, SEND_BUFFER);
+    set_up(&stream);
     // Pinned where it is made: moved, it would be held twice as long as it lasts.
     let mut connection = pin!(
         http1::Builder::new()
@@ -74,5 +75,36 @@ async fn connection(stream: TcpStream, router: Router, mut stopping: watch::Rece
     };
     if let Err(error) = ended {
         tracing::debug!(%error, "a connection broke off");
+    }
+}
+
+/// What the system is told about a connection. Where it does not listen, only those are worse off who read
+/// slowly or not at all.
+fn set_up(stream: &TcpStream) {
+    // Replies are written whole: there is nothing to gather.
+    let _ = stream.set_nodelay(true);
+    let _ = set_socket_send_buffer_size(stream, SEND_BUFFER);
+    // It counts from the last byte that was taken, also where the client says that it has no room.
+    #[cfg(target_os = "linux")]
+    let _ = rustix::net::sockopt::set_tcp_user_timeout(stream, STALLED);
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "tests")]
+
+    use rustix::net::sockopt::tcp_user_timeout;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn who_takes_nothing_for_a_minute_counts_as_gone() {
+        let listener = TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
+        let client = TcpStream::connect(listener.local_addr().unwrap()).await.unwrap();
+        let (server, _) = listener.accept().await.unwrap();
+        set_up(&server);
+        assert_eq!(tcp_user_timeout(&server).unwrap(), STALLED);
+        assert!(server.nodelay().unwrap());
+        drop(client);
     }
 }
