@@ -135,6 +135,8 @@ pub(crate) struct Screen {
     pub(crate) offers: Field<Vec<Offer>>,
     /// What the composer holds.
     pub(crate) draft: Field<String>,
+    /// What the model is to be told in the conversation that the next question begins.
+    pub(crate) instructions: Field<String>,
     /// Why the last Send was not carried out.
     pub(crate) complaint: Field<Option<String>>,
     /// Whether the reader is at the end, and wants to stay there.
@@ -174,6 +176,7 @@ impl Screen {
             never_sent: Field::new(Vec::new()),
             offers: Field::new(Vec::new()),
             draft: Field::new(String::new()),
+            instructions: Field::new(String::new()),
             complaint: Field::new(None),
             follows: Field::new(true),
             new_text: Field::new(false),

@@ -39,6 +39,7 @@ pub(crate) const WORKING_MARK: &str = "Working.";
 pub(crate) const UNREAD_MARK: &str = "Unread.";
 pub(crate) const RENAME: &str = "Rename";
 pub(crate) const INSTRUCTIONS: &str = "Instructions";
+pub(crate) const INSTRUCTIONS_GIVEN: &str = "Instructions: given";
 pub(crate) const INSTRUCTIONS_MORE: &str = "What the model is told before every question of this conversation, from the next one on. Leave it empty for the usual.";
 pub(crate) const LOADING_INSTRUCTIONS: &str = "Loading the instructions";
 pub(crate) const SAVE: &str = "Save";

@@ -6,10 +6,10 @@ use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use holdfast_protocol::system_prompt;
 use serde::Deserialize;
 use thiserror::Error;
 
-use crate::conversations::system_prompt;
 use crate::http::PublicUrl;
 use crate::provider::Secret;
 use crate::runs::Limits;

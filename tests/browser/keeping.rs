@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use holdfast_tests::browser::Role;
 use holdfast_tests::mock::Script;
-use holdfast_tests::proxy::{Exchange, Route};
+use holdfast_tests::proxy::{Exchange, Fault, Route, Rule};
 
 use crate::stage::{Stage, on_stage};
 
@@ -109,6 +109,36 @@ async fn a_conversation_has_instructions_of_its_own() {
         let field = stage.browser.control(Role::Textbox, "Instructions").await;
         assert_eq!(field.prop("value").await.unwrap().as_deref(), Some("Answer like a pirate."));
         stage.browser.click("Cancel").await;
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_new_chat_can_be_given_instructions_before_its_first_question() {
+    on_stage("instructions_before", async |stage| {
+        stage.browser.click("Instructions").await;
+        let field = stage.browser.control(Role::Textbox, "Instructions").await;
+        field.send_keys("Answer like a pirate.").await.unwrap();
+        stage.browser.click("Save").await;
+        stage.browser.see("Instructions: given").await;
+        stage.browser.reload().await;
+        stage.ready().await;
+        stage.browser.click("Instructions: given").await;
+        let field = stage.browser.control(Role::Textbox, "Instructions").await;
+        assert_eq!(field.prop("value").await.unwrap().as_deref(), Some("Answer like a pirate."));
+        stage.browser.click("Cancel").await;
+        // They go out with the question, however often that takes.
+        stage.line.rule(Rule::on(Route::Ask, Fault::CutBeforeForward));
+        for question in ["first", "second"] {
+            let id = stage.browser.ask(question).await.request_id;
+            stage.browser.turn_with(&id, "completed", "The answer to").await;
+            let told = stage.mock.calls_of(&id)[0].body["messages"][0]["content"].to_string();
+            assert!(told.contains("Answer like a pirate."), "{told}");
+        }
+        // The next chat is another one.
+        let id = asked(stage, "elsewhere").await;
+        let told = stage.mock.calls_of(&id)[0].body["messages"][0]["content"].to_string();
+        assert!(!told.contains("pirate"), "{told}");
     })
     .await;
 }

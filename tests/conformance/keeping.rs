@@ -128,6 +128,20 @@ async fn a_system_prompt_comes_first_in_what_the_model_is_shown() {
         let content = call.body["messages"][0]["content"].as_str().unwrap();
         assert!(content.starts_with(prompt), "{content}");
     }
+    let told = Ask::new("Who?").with("system_prompt", " Be terse. ");
+    api.ask_and_settle(&told).await;
+    let again = api.ask(&told.clone().with("system_prompt", "Be verbose.")).await;
+    assert_eq!(again.status(), 200, "it is the same ask: {}", again.text());
+    let next = told.then("And when?").with("system_prompt", "Be verbose.");
+    api.ask_and_settle(&next).await;
+    for ask in [&told, &next] {
+        let content = &api.mock.calls_of(ask.id())[0].body["messages"][0]["content"];
+        assert!(content.as_str().unwrap().starts_with("Be terse."), "{content}");
+    }
+    for wrong in [json!(7), json!("a\u{0}"), json!("é".repeat(32_769))] {
+        let refused = api.ask(&Ask::new("Why?").with("system_prompt", wrong)).await;
+        assert_problem(&refused, 400, "invalid_field");
+    }
     for wrong in [json!({"system_prompt": 7}), json!({"system_prompt": "a\u{0}"}), json!({})] {
         let refused = api.request("PATCH", &path(&first)).json(&wrong).send().await.unwrap();
         assert_problem(&refused, 400, "invalid_field");

@@ -67,6 +67,7 @@ fn ask(id: u128, conversation: u128, retry_of: Option<u128>) -> AskBody {
         language: None,
         model: None,
         retry_of: retry_of.map(id_of),
+        system_prompt: None,
     }
 }
 

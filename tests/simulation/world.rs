@@ -242,6 +242,7 @@ impl World {
             language: None,
             model: None,
             retry_of: Some(first.request_id),
+            system_prompt: None,
         });
         let (one, two) = tokio::join!(self.weather.post(&bodies[0]), self.weather.post(&bodies[1]));
         let took = [one, two].map(|outcome| outcome.map(|outcome| outcome.request_id));
@@ -271,6 +272,7 @@ impl World {
             language: Some("en".to_owned()),
             model: None,
             retry_of: None,
+            system_prompt: None,
         };
         self.each(which, |tab| tab.ask(body));
     }

@@ -158,6 +158,7 @@ impl Turn {
             language: None,
             model: None,
             retry_of: Some(self.request_id),
+            system_prompt: None,
         }
     }
 

@@ -80,6 +80,11 @@ impl Book {
         self.entries.iter_mut().find(|entry| entry.cell.request_id == request_id)
     }
 
+    /// Whether a question of this conversation has arrived at the server.
+    pub(super) fn has_arrived(&self, id: ConversationId) -> bool {
+        self.entries.iter().any(|it| it.conversation_id == id && it.seq.is_some_and(|seq| seq > 0))
+    }
+
     /// Counts up whenever an ask is new, has got its place, or has come to rest.
     pub(super) const fn pulse(&self) -> u64 {
         self.pulse

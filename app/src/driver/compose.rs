@@ -30,6 +30,9 @@ impl Driver {
         screen.complaint.set(None);
         let conversation_id = view.unwrap_or_else(ids::conversation_id);
         if view.is_none() {
+            let instructions = self.instructions.get(None);
+            self.instructions.set(None, "");
+            self.instructions.set(Some(conversation_id), &instructions);
             self.founded(conversation_id);
         }
         self.submit(conversation_id, question);
@@ -63,6 +66,12 @@ impl Driver {
     }
 
     fn submit(&'static self, conversation_id: ConversationId, question: String) {
+        let view = Some(conversation_id);
+        if self.book.borrow().has_arrived(conversation_id) {
+            // The conversation has its own by now.
+            self.instructions.set(view, "");
+        }
+        let instructions = self.instructions.get(view);
         self.feed(Event::Submitted(AskBody {
             request_id: ids::request_id(),
             conversation_id,
@@ -72,7 +81,15 @@ impl Driver {
             language: None,
             model: None,
             retry_of: None,
+            system_prompt: Some(instructions).filter(|text| !text.is_empty()),
         }));
+    }
+
+    /// A person writes what the model is to be told in the conversation that the next question begins.
+    pub(crate) fn instruct(&self, text: &str) {
+        let text = text.trim();
+        self.instructions.set(self.screen.view.get_untracked(), text);
+        self.screen.instructions.set(text.to_owned());
     }
 
     /// Puts an example question into the composer.

@@ -43,6 +43,8 @@ pub(crate) struct Driver {
     book: RefCell<Book>,
     pointers: PointerStore,
     drafts: Drafts,
+    /// The instructions of conversations whose first question has not arrived.
+    instructions: Drafts,
     loads: Loads,
     announced: Cell<usize>,
     /// Answers that arrived while nobody looked.
@@ -64,7 +66,8 @@ impl Driver {
             awaits_frame: Cell::new(false),
             book: RefCell::default(),
             pointers: PointerStore::default(),
-            drafts: Drafts::default(),
+            drafts: Drafts::questions(),
+            instructions: Drafts::instructions(),
             loads: Loads::default(),
             announced: Cell::new(0),
             unseen: Cell::new(0),

@@ -65,6 +65,7 @@ impl Driver {
         screen.loading.set(Loading::Idle);
         screen.now.set(clock::now());
         screen.draft.set(self.drafts.get(view));
+        screen.instructions.set(self.instructions.get(view));
         if let Some(view) = view {
             self.book.borrow_mut().viewed(view);
         }

@@ -10,6 +10,7 @@ pub(crate) mod composer;
 mod conversation;
 mod header;
 mod icon;
+mod instructions;
 mod notices;
 mod part;
 pub(crate) mod scroll;

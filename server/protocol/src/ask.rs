@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use crate::limits::{LANGUAGE_CHARS, MODEL_CHARS};
 use crate::members::{FromJson, Members, ObjectWriter, Unreadable, deserialize_from_json};
-use crate::{Code, ConversationId, Question, RequestId};
+use crate::{Code, ConversationId, Question, RequestId, system_prompt};
 
 /// The body of `POST api/v1/ask`, as sent and before defaults: an absent field stays absent, so
 /// that sending the same ask again sends the same bytes.
@@ -34,6 +34,11 @@ pub struct AskBody {
     /// The settled ask that is repeated on purpose.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub retry_of: Option<RequestId>,
+    /// What the conversation is to have put first in what a provider is shown, if this ask brings it into
+    /// being; a conversation that is there keeps its own. It is no part of what the ask is: another one
+    /// makes no other ask.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub system_prompt: Option<String>,
 }
 
 /// The body of `POST api/v1/requests/{request_id}/cancel`.
@@ -84,6 +89,12 @@ impl AskBody {
                 })?),
                 None => None,
             },
+            system_prompt: match text(fields, "system_prompt")? {
+                Some(text) => Some(
+                    system_prompt(text).map_err(|error| AskError::field("system_prompt", error))?,
+                ),
+                None => None,
+            },
         };
         Question::parse(&body.question).map_err(|error| AskError::field("question", error))?;
         if let Some(language) = &body.language {
@@ -112,6 +123,7 @@ impl FromJson for AskBody {
             language: members.string("language")?,
             model: members.string("model")?,
             retry_of: members.parsed("retry_of")?,
+            system_prompt: members.string("system_prompt")?,
         })
     }
 }
@@ -128,6 +140,7 @@ impl AskBody {
             .with("language", self.language.clone().map(Value::String))
             .with("model", self.model.clone().map(Value::String))
             .with("retry_of", self.retry_of.map(|id| Value::String(id.to_string())))
+            .with("system_prompt", self.system_prompt.clone().map(Value::String))
             .finish()
     }
 }

@@ -196,6 +196,7 @@ mod tests {
             question: asked.question.clone(),
             terms: Terms::default(),
             retry_of: None,
+            system_prompt: String::new(),
             fingerprint: Fingerprint::from_bytes([0; 32]),
             asked_at: holdfast_protocol::Timestamp::default(),
             start: None,

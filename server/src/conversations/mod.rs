@@ -19,7 +19,6 @@ use std::sync::Arc;
 use bytes::Bytes;
 use futures_util::Stream;
 use futures_util::stream::try_unfold;
-use holdfast_protocol::limits::SYSTEM_PROMPT_CHARS;
 use holdfast_protocol::{ConversationList, ConversationSummary};
 use serde_json::Value;
 use tokio::sync::{Notify, Semaphore};
@@ -165,22 +164,5 @@ impl Conversations {
 
     fn now(&self) -> Moment {
         Moment { wall: self.0.clock.now(), up: self.0.clock.uptime() }
-    }
-}
-
-/// A system prompt as it is kept: trimmed; an empty one stands for none.
-///
-/// # Errors
-/// A sentence, fit to be shown.
-pub fn system_prompt(text: &str) -> Result<String, String> {
-    let trimmed = text.trim();
-    if trimmed.contains('\0') {
-        return Err("The system prompt holds a NUL character, which cannot be kept.".to_owned());
-    }
-    match trimmed.chars().count() {
-        chars if chars > SYSTEM_PROMPT_CHARS => Err(format!(
-            "The system prompt has {chars} characters; at most {SYSTEM_PROMPT_CHARS} fit."
-        )),
-        _ => Ok(trimmed.to_owned()),
     }
 }

@@ -30,6 +30,7 @@ enum Call {
     Delete { conversation: u128 },
     Restore { conversation: u128 },
     Purge { conversation: u128 },
+    Index,
     Reopen,
 }
 
@@ -72,6 +73,7 @@ fn call() -> impl Strategy<Value = Call> {
         1 => (1..=CONVERSATIONS).prop_map(|conversation| Call::Delete { conversation }),
         1 => (1..=CONVERSATIONS).prop_map(|conversation| Call::Restore { conversation }),
         1 => (1..=CONVERSATIONS).prop_map(|conversation| Call::Purge { conversation }),
+        1 => Just(Call::Index),
         1 => Just(Call::Reopen),
     ]
 }
@@ -80,6 +82,7 @@ fn new_ask(journal: &dyn Journal, asking: &Asking) -> NewAsk {
     NewAsk {
         start: asking.starts.then(suite::start),
         retry_of: asking.retry_of.map(request_id),
+        system_prompt: format!("prompt {}", asking.id % 3),
         ..suite::ask(journal, asking.id, asking.conversation)
     }
 }
@@ -140,6 +143,10 @@ async fn make(journal: &dyn Journal, call: &Call) -> String {
         }
         Call::Purge { conversation } => {
             said(journal.purge(suite::conversation(journal, conversation)).await)
+        }
+        Call::Index => {
+            while journal.index().await.unwrap() {}
+            String::new()
         }
         Call::Reopen => String::new(),
     }

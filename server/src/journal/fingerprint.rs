@@ -7,7 +7,7 @@ use sha2::{Digest as _, Sha256};
 
 /// SHA-256 over the fields of an ask as they were sent, before trimming and defaults: question,
 /// conversation, current, remember, model, `retry_of`. Not the language: a browser's setting may
-/// change between two attempts.
+/// change between two attempts. Not the system prompt: it is the conversation's.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Fingerprint([u8; 32]);
 
@@ -108,6 +108,7 @@ mod tests {
         let plain = of(|_| {});
         assert_eq!(plain, of(|value| value["language"] = json!("de")));
         assert_eq!(plain, of(|value| value["current"] = Value::Null));
+        assert_eq!(plain, of(|value| value["system_prompt"] = json!("Be brief.")));
         assert_eq!(plain, of(|value| value["colour"] = json!("blue")));
     }
 

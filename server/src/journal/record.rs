@@ -74,6 +74,9 @@ pub struct NewAsk {
     pub terms: Terms,
     /// The settled ask it repeats.
     pub retry_of: Option<RequestId>,
+    /// What its conversation is to have put first in what a provider is shown, if it is the first ask
+    /// there; empty for nothing.
+    pub system_prompt: String,
     /// What a second submission must equal.
     pub fingerprint: Fingerprint,
     /// When it arrived.

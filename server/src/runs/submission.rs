@@ -17,6 +17,8 @@ pub struct Submission {
     pub terms: Terms,
     /// The ask it repeats.
     pub retry_of: Option<RequestId>,
+    /// What its conversation has put first, if it brings it into being; empty for nothing.
+    pub system_prompt: String,
     /// What a second submission must equal.
     pub fingerprint: Fingerprint,
 }
@@ -36,6 +38,7 @@ impl Submission {
                 model: body.model.clone(),
             },
             retry_of: body.retry_of,
+            system_prompt: body.system_prompt.clone().unwrap_or_default(),
             fingerprint: Fingerprint::of(body),
         })
     }
@@ -48,6 +51,7 @@ impl Submission {
             question: self.question.into_string(),
             terms: self.terms,
             retry_of: self.retry_of,
+            system_prompt: self.system_prompt,
             fingerprint: self.fingerprint,
             asked_at,
             start,

@@ -112,6 +112,7 @@ async fn a_run_that_nobody_has_is_ended_by_the_sweep() {
             question: "Lost?".to_owned(),
             terms: Terms::default(),
             retry_of: None,
+            system_prompt: String::new(),
             fingerprint: Fingerprint::from_bytes([1; 32]),
             asked_at: server.clock.now(),
             start: Some(Start {

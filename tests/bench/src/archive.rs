@@ -168,6 +168,7 @@ impl Maker<'_> {
             language: None,
             model: None,
             retry_of: None,
+            system_prompt: None,
         };
         let now = Instant::now();
         let until = Until { settled: now + PATIENCE, told: now + PATIENCE };

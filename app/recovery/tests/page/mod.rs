@@ -42,6 +42,7 @@ pub(crate) fn body(n: u64) -> AskBody {
         language: None,
         model: None,
         retry_of: None,
+        system_prompt: None,
     }
 }
 

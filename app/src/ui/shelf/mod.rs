@@ -1,6 +1,5 @@
 //! The conversations beside the chat; on a phone, a drawer.
 
-mod instructions;
 mod row;
 mod search;
 mod undo;
@@ -9,14 +8,14 @@ use holdfast_protocol::ConversationId;
 use leptos::prelude::*;
 use wasm_bindgen::JsCast as _;
 
-use self::instructions::instructions;
 use self::row::row;
 use self::search::search;
 use self::undo::undo;
 use super::Page;
+use super::instructions;
 use super::part::{button, button_unless, part, sentence, words};
 use crate::driver::unseen;
-use crate::shelf::{Day, Row, Shelf, TheShelf};
+use crate::shelf::{Day, Instructions, Row, Shelf, TheShelf};
 use crate::text;
 
 /// The whole shelf.
@@ -45,7 +44,7 @@ pub(crate) fn draw() -> AnyView {
                 {part(move || more(shelf))}
             </nav>
             {undo(shelf)}
-            {instructions(shelf)}
+            {part(move || shelf.instructions.get().map(|it| instruct(shelf, it)))}
             {foot(shelf)}
         </aside>
         {part(move || {
@@ -56,6 +55,12 @@ pub(crate) fn draw() -> AnyView {
         })}
     }
     .into_any()
+}
+
+/// The instructions of a conversation, while somebody looks at them.
+fn instruct(shelf: TheShelf, Instructions { title, text, .. }: Instructions) -> AnyView {
+    let close = move || shelf.instructions.set(None);
+    instructions::dialog(Some(title), text, move |text| shelf.instruct(text), close)
 }
 
 /// What stands in the list.

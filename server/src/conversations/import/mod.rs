@@ -111,7 +111,7 @@ fn own(fields: &Map<String, Value>, name: &str) -> Result<Transcript> {
     let last = turns.iter().filter_map(|turn| turn.outcome.settled_at).max().unwrap_or(first);
     let system_prompt = match fields.get("system_prompt") {
         None | Some(Value::Null) => None,
-        Some(Value::String(text)) => match super::system_prompt(text) {
+        Some(Value::String(text)) => match holdfast_protocol::system_prompt(text) {
             Ok(prompt) => Some(prompt).filter(|prompt| !prompt.is_empty()),
             Err(error) => return wrong(format!("{name}: `system_prompt`: {error}")),
         },

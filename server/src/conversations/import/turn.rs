@@ -140,5 +140,6 @@ pub(super) fn plain(outcome: &Outcome) -> Fingerprint {
         language: None,
         model: None,
         retry_of: outcome.retry_of,
+        system_prompt: None,
     })
 }

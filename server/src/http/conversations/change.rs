@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use axum::extract::State;
 use holdfast_protocol::limits::BODY_BYTES;
-use holdfast_protocol::{Code, ConversationSummary, Title};
+use holdfast_protocol::{Code, ConversationSummary, Title, system_prompt};
 use serde_json::Value;
 
 use super::super::Site;
@@ -13,7 +13,6 @@ use super::super::ids::ConversationIdInPath;
 use super::super::problem::{Fault, Result};
 use super::super::wait::Begun;
 use super::missing;
-use crate::conversations::system_prompt;
 use crate::journal::{Changes, ConversationKey};
 
 pub(in crate::http) async fn change(

@@ -83,14 +83,14 @@ impl Archive {
         }
         let key = ask.key;
         let conversation = ConversationKey::new(key.principal, ask.conversation_id);
-        let start = ask.start.filter(|_| !self.has_unsettled(conversation, u64::MAX));
+        let start = ask.start.clone().filter(|_| !self.has_unsettled(conversation, u64::MAX));
         let mut outcome = Outcome::bare(
             key.request_id,
             ask.conversation_id,
             Status::Pending,
             Some(State::Accepted),
         );
-        outcome.seq = Some(self.take_seq(conversation, &ask.question, ask.asked_at));
+        outcome.seq = Some(self.take_seq(&ask));
         outcome.question = Some(ask.question);
         outcome.asked_at = Some(ask.asked_at);
         outcome.retry_of = ask.retry_of;
@@ -475,9 +475,8 @@ impl Archive {
                 && archive.successor(Key::new(ask.key.principal, retry_of)).is_none()
         };
         let retry_of = ask.retry_of.filter(|retry_of| is_free(self, *retry_of));
-        let conversation = ConversationKey::new(ask.key.principal, ask.conversation_id);
         self.known(ask.key)?;
-        let seq = self.take_seq(conversation, &ask.question, ask.asked_at);
+        let seq = self.take_seq(&ask);
         if let Some(Ask { record, .. }) = self.ask(ask.key) {
             record.outcome.seq = Some(seq);
             record.outcome.question = Some(ask.question);
@@ -489,17 +488,17 @@ impl Archive {
     }
 
     /// The next place in a conversation, which comes into being with its first ask.
-    fn take_seq(&mut self, conversation: ConversationKey, question: &str, now: Timestamp) -> u64 {
+    fn take_seq(&mut self, ask: &NewAsk) -> u64 {
         let fresh = || Line {
-            title: title_of(question),
-            system_prompt: None,
-            created_at: now,
-            updated_at: now,
+            title: title_of(&ask.question),
+            system_prompt: Some(ask.system_prompt.clone()).filter(|prompt| !prompt.is_empty()),
+            created_at: ask.asked_at,
+            updated_at: ask.asked_at,
             last_seq: 0,
         };
-        let id = (conversation.principal, conversation.id);
+        let id = (ask.key.principal, ask.conversation_id);
         let line = self.conversations.entry(id).or_insert_with(fresh);
-        line.updated_at = line.updated_at.max(now);
+        line.updated_at = line.updated_at.max(ask.asked_at);
         line.last_seq += 1;
         line.last_seq
     }

@@ -193,7 +193,7 @@ fn has_unsettled(
 fn take_seq(connection: &Connection, ask: &NewAsk) -> rusqlite::Result<u64> {
     let founding = Founding {
         title: &title_of(&ask.question),
-        system_prompt: None,
+        system_prompt: Some(ask.system_prompt.as_str()).filter(|prompt| !prompt.is_empty()),
         created_at: ask.asked_at,
         updated_at: ask.asked_at,
     };

@@ -118,3 +118,23 @@ pub(super) async fn a_system_prompt_is_kept_until_it_is_removed(journal: &dyn Jo
     give("").await.unwrap();
     assert_eq!(journal.system_prompt(key).await.unwrap(), None);
 }
+
+pub(super) async fn the_first_ask_brings_a_system_prompt_along(journal: &dyn Journal) {
+    let prompt = |id| journal.system_prompt(conversation(journal, id));
+    let with =
+        |id, of, prompt: &str| NewAsk { system_prompt: prompt.to_owned(), ..ask(journal, id, of) };
+    accept(journal, with(1, 1, "Be brief.")).await;
+    assert_eq!(prompt(1).await.unwrap().as_deref(), Some("Be brief."));
+    accept(journal, with(2, 1, "Be long.")).await;
+    journal.accept(with(1, 1, "Be kind.")).await.unwrap();
+    assert_eq!(prompt(1).await.unwrap().as_deref(), Some("Be brief."), "it keeps its own");
+    accept(journal, with(3, 3, "")).await;
+    accept(journal, with(4, 3, "Too late.")).await;
+    assert_eq!(prompt(3).await.unwrap(), None);
+    let brought = CancelledUnheard { ask: Some(with(5, 5, "Wait.")), ..unheard(journal, 5, 5) };
+    journal.cancel_unheard(brought).await.unwrap();
+    assert_eq!(prompt(5).await.unwrap().as_deref(), Some("Wait."));
+    journal.cancel_unheard(unheard(journal, 6, 6)).await.unwrap();
+    journal.accept(with(6, 6, "Late.")).await.unwrap();
+    assert_eq!(prompt(6).await.unwrap().as_deref(), Some("Late."));
+}

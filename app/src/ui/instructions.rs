@@ -3,17 +3,17 @@
 use leptos::html::{Dialog, Textarea};
 use leptos::prelude::*;
 
-use crate::shelf::{Instructions, TheShelf};
+use super::part::{button, sentence};
 use crate::text;
-use crate::ui::part::{button, part, sentence};
 
-/// A dialog, while they are looked at.
-pub(super) fn instructions(shelf: TheShelf) -> AnyView {
-    part(move || shelf.instructions.get().map(|instructions| dialog(shelf, instructions)))
-        .into_any()
-}
-
-fn dialog(shelf: TheShelf, instructions: Instructions) -> AnyView {
+/// A dialog in which they are written: of a conversation that has a title, or of a new one; `now` is
+/// `None` until it is known what they say. Whoever shows it takes it away when it is closed.
+pub(super) fn dialog(
+    title: Option<String>,
+    now: Option<String>,
+    keep: impl Fn(String) + 'static,
+    close: impl Fn() + Copy + 'static,
+) -> AnyView {
     let dialog = NodeRef::<Dialog>::new();
     let field = NodeRef::<Textarea>::new();
     Effect::new(move |_| {
@@ -22,13 +22,13 @@ fn dialog(shelf: TheShelf, instructions: Instructions) -> AnyView {
             let _ = dialog.show_modal();
         }
     });
-    let close = move || shelf.instructions.set(None);
     let keep = move || {
         if let Some(field) = field.get_untracked() {
-            shelf.instruct(field.value());
+            keep(field.value());
         }
     };
-    let body = match instructions.text {
+    let title = title.map(|title| view! { ": " <bdi>{title}</bdi> });
+    let body = match now {
         None => sentence("state loading", text::LOADING_INSTRUCTIONS),
         Some(now) => view! {
             <textarea
@@ -36,6 +36,7 @@ fn dialog(shelf: TheShelf, instructions: Instructions) -> AnyView {
                 class="field"
                 rows="8"
                 dir="auto"
+                maxlength="32768"
                 aria-label=text::INSTRUCTIONS
                 prop:value=now
             ></textarea>
@@ -48,7 +49,7 @@ fn dialog(shelf: TheShelf, instructions: Instructions) -> AnyView {
     };
     view! {
         <dialog node_ref=dialog class="instructions" aria-label=text::INSTRUCTIONS on:close=move |_| close()>
-            <h2 dir="auto">{text::INSTRUCTIONS} ": " <bdi>{instructions.title}</bdi></h2>
+            <h2 dir="auto">{text::INSTRUCTIONS} {title}</h2>
             <p>{text::INSTRUCTIONS_MORE}</p>
             {body}
         </dialog>
