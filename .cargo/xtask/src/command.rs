@@ -5,7 +5,7 @@ use crate::failure::{Failure, Result};
 /// What `help` prints.
 pub(crate) const HELP: &str = "\
 cargo xtask run [--flaky] [-- FLAGS]     build everything and run `holdfast serve FLAGS`; --flaky: behind a bad line
-cargo xtask test                         check everything: formatting, lints, page, size, all tests
+cargo xtask test [--long]                check everything: formatting, lints, page, size, all tests; --long: every cell, every fault
 cargo xtask size                         build the page and weigh what a first visit fetches
 cargo xtask simulate --seed S [--long]   play one world of the simulation again; --long: and thousands after it, or after the first
 cargo xtask torture [--long]             lose power, fail and kill the server; --long: 2,000 and 500 times
@@ -17,7 +17,7 @@ cargo xtask help                         this list";
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Command {
     Run { is_flaky: bool, serve: Vec<String> },
-    Test,
+    Test { is_long: bool },
     Size,
     Simulate { seed: u64, is_long: bool },
     Torture { is_long: bool },
@@ -34,10 +34,10 @@ impl Command {
         };
         match &**command {
             "run" => run(arguments),
-            "test" => none(arguments, Self::Test),
+            "test" => Ok(Self::Test { is_long: long(arguments)? }),
             "size" => none(arguments, Self::Size),
             "simulate" => simulate(arguments),
-            "torture" => torture(arguments),
+            "torture" => Ok(Self::Torture { is_long: long(arguments)? }),
             "mutants" => none(arguments, Self::Mutants),
             "bench" => bench(arguments),
             "help" | "--help" | "-h" => Ok(Self::Help),
@@ -89,16 +89,17 @@ fn simulate(arguments: &[String]) -> Result<Command> {
     Ok(Command::Simulate { seed, is_long })
 }
 
-/// Its flags are passed on as they are, once they are known to be some.
-fn torture(arguments: &[String]) -> Result<Command> {
+/// Whether the one flag is there that says that time is no matter.
+fn long(arguments: &[String]) -> Result<bool> {
     match arguments {
-        [] => Ok(Command::Torture { is_long: false }),
-        [long] if long == "--long" => Ok(Command::Torture { is_long: true }),
+        [] => Ok(false),
+        [long] if long == "--long" => Ok(true),
         [long, unknown, ..] if long == "--long" => Err(unexpected(unknown)),
         [unknown, ..] => Err(unexpected(unknown)),
     }
 }
 
+/// Its flags are passed on as they are, once they are known to be some.
 fn bench(arguments: &[String]) -> Result<Command> {
     let mut rest = arguments.iter();
     while let Some(argument) = rest.next() {
@@ -139,7 +140,8 @@ mod tests {
             ("", Command::Help),
             ("help", Command::Help),
             ("--help", Command::Help),
-            ("test", Command::Test),
+            ("test", Command::Test { is_long: false }),
+            ("test --long", Command::Test { is_long: true }),
             ("size", Command::Size),
             ("run", Command::Run { is_flaky: false, serve: serve(&[]) }),
             ("run --", Command::Run { is_flaky: false, serve: serve(&[]) }),
@@ -176,6 +178,10 @@ mod tests {
                 "`run` knows no `--listen`; flags for `holdfast serve` follow a `--`",
             ),
             ("test --fast", "`--fast` is not expected here; `cargo xtask help` lists what is"),
+            (
+                "test --long --long",
+                "`--long` is not expected here; `cargo xtask help` lists what is",
+            ),
             ("torture -l", "`-l` is not expected here; `cargo xtask help` lists what is"),
             ("bench --only", "`--only` needs a name"),
             ("bench --slow", "`--slow` is not expected here; `cargo xtask help` lists what is"),

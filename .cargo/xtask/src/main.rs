@@ -60,7 +60,7 @@ fn obey(command: Command) -> Result<()> {
     let workspace = Workspace::find()?;
     match command {
         Command::Run { is_flaky, serve } => run::run(&workspace, is_flaky, &serve),
-        Command::Test => test::run(&workspace),
+        Command::Test { is_long } => test::run(&workspace, is_long),
         Command::Size => weigh(&workspace),
         Command::Simulate { seed, is_long } => simulate::run(&workspace, seed, is_long),
         Command::Torture { is_long } => torture::run(&workspace, is_long),

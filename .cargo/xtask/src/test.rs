@@ -16,11 +16,12 @@ const WHOLE: &str = "holdfast-tests";
 /// Its target that drives a browser: one at a time, as two would be slow enough to miss deadlines.
 const BROWSER: &str = "browser";
 
-/// Runs every step that can run, and ends with the sums.
-pub(crate) fn run(workspace: &Workspace) -> Result<()> {
+/// Runs every step that can run, and ends with the sums; `is_long`: tests that play a share of many
+/// cases play all of them.
+pub(crate) fn run(workspace: &Workspace, is_long: bool) -> Result<()> {
     let mut steps = Steps::default();
     let mut results = Results::default();
-    let ended = check(workspace, &mut steps, &mut results);
+    let ended = check(workspace, is_long, &mut steps, &mut results);
     let failure = ended.and(steps.end()).and(verdict(results)).err();
     if let Some(failure) = &failure {
         eprintln!("xtask: {failure}.");
@@ -31,7 +32,12 @@ pub(crate) fn run(workspace: &Workspace) -> Result<()> {
 }
 
 /// A failure that stops the rest is returned; one that does not is kept in `steps`.
-fn check(workspace: &Workspace, steps: &mut Steps, results: &mut Results) -> Result<()> {
+fn check(
+    workspace: &Workspace,
+    is_long: bool,
+    steps: &mut Steps,
+    results: &mut Results,
+) -> Result<()> {
     let tools = steps.run("tools", || Tools::ensure(workspace, Purpose::Test))?;
     steps.run_on("formatting", || {
         let mut cargo = workspace.cargo();
@@ -56,6 +62,9 @@ fn check(workspace: &Workspace, steps: &mut Steps, results: &mut Results) -> Res
     let mut cargo_test = |name: &str, arguments: &[&str], harness: &[&str]| {
         let mut cargo = host::in_workspace(workspace, "test");
         cargo.env("HOLDFAST_BIN", workspace.binary("holdfast"));
+        if is_long {
+            cargo.env("HOLDFAST_LONG", "1");
+        }
         cargo.arg("--no-fail-fast").args(arguments).arg("--").args(harness);
         steps.run_on(name, || {
             child::listen("pass the tests", &mut cargo, |line| results.hear(line))
