@@ -10,7 +10,8 @@ cargo xtask size                         build the page and weigh what a first v
 cargo xtask simulate --seed S [--long]   play one world of the simulation again; --long: and thousands after it, or after the first
 cargo xtask torture [--long]             lose power, fail and kill the server; --long: 2,000 and 500 times
 cargo xtask mutants                      put each fault of tests/mutants into a copy, and see it caught
-cargo xtask bench [--quick] [--only X]   measure the journal against its bars; --quick: roughly; --only: one experiment
+cargo xtask bench [--quick] [--only X]   measure against the bars; --quick: roughly; --only: one experiment;
+                  [--provider ADDRESS]   --provider: a model server for first tokens, in place of one made up
 cargo xtask help                         this list";
 
 /// One invocation.
@@ -108,6 +109,9 @@ fn bench(arguments: &[String]) -> Result<Command> {
             "--only" => {
                 rest.next().ok_or_else(|| Failure::usage("`--only` needs a name"))?;
             }
+            "--provider" => {
+                rest.next().ok_or_else(|| Failure::usage("`--provider` needs an address"))?;
+            }
             unknown => return Err(unexpected(unknown)),
         }
     }
@@ -158,8 +162,10 @@ mod tests {
             ("mutants", Command::Mutants),
             ("bench", Command::Bench { flags: vec![] }),
             (
-                "bench --quick --only asks",
-                Command::Bench { flags: serve(&["--quick", "--only", "asks"]) },
+                "bench --quick --only asks --provider [::1]:8080",
+                Command::Bench {
+                    flags: serve(&["--quick", "--only", "asks", "--provider", "[::1]:8080"]),
+                },
             ),
             ("simulate --seed 7", Command::Simulate { seed: 7, is_long: false }),
             ("simulate --long", Command::Simulate { seed: 1, is_long: true }),
@@ -184,6 +190,7 @@ mod tests {
             ),
             ("torture -l", "`-l` is not expected here; `cargo xtask help` lists what is"),
             ("bench --only", "`--only` needs a name"),
+            ("bench --provider", "`--provider` needs an address"),
             ("bench --slow", "`--slow` is not expected here; `cargo xtask help` lists what is"),
             ("simulate", "`simulate` needs `--seed S`"),
             ("simulate --seed", "`--seed` needs a number"),

@@ -14,20 +14,30 @@ pub(crate) fn build<const N: usize>(
     workspace: &Workspace,
     programs: [&str; N],
 ) -> Result<[PathBuf; N]> {
-    let mut cargo = in_workspace(workspace, "build");
-    for program in programs {
-        cargo.args(["--bin", program]);
-    }
-    child::show(&format!("build {}", programs.join(" and ")), &mut cargo)?;
+    build_with(workspace, programs, &[])?;
     Ok(programs.map(|program| workspace.binary(program)))
 }
 
-/// Builds the benchmark as a release is built and returns where it is.
-pub(crate) fn build_bench(workspace: &Workspace) -> Result<PathBuf> {
+/// The same, as a release is built.
+pub(crate) fn build_optimised<const N: usize>(
+    workspace: &Workspace,
+    programs: [&str; N],
+) -> Result<[PathBuf; N]> {
+    build_with(workspace, programs, &["--release"])?;
+    Ok(programs.map(|program| workspace.target.join("release").join(program)))
+}
+
+fn build_with<const N: usize>(
+    workspace: &Workspace,
+    programs: [&str; N],
+    flags: &[&str],
+) -> Result<()> {
     let mut cargo = in_workspace(workspace, "build");
-    cargo.args(["--release", "--bin", "holdfast-bench"]);
-    child::show("build the benchmark", &mut cargo)?;
-    Ok(workspace.target.join("release/holdfast-bench"))
+    cargo.args(flags);
+    for program in programs {
+        cargo.args(["--bin", program]);
+    }
+    child::show(&format!("build {}", programs.join(" and ")), &mut cargo)
 }
 
 /// A cargo command over the whole workspace.

@@ -31,6 +31,10 @@ pub(crate) struct Run {
     /// The program that makes the same asks with another crate.
     #[arg(long)]
     pub(crate) peer: Option<PathBuf>,
+    /// Where a model server listens that first tokens are measured with, in place of one that waits a
+    /// fifth of a second and makes them up.
+    #[arg(long, value_name = "ADDRESS")]
+    pub(crate) provider: Option<SocketAddr>,
 }
 
 #[derive(Debug, Args)]

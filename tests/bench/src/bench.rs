@@ -1,6 +1,7 @@
 //! What every experiment needs: where to put archives, how long to measure, how to say what is done.
 
 use std::ffi::OsString;
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -40,6 +41,11 @@ impl<'a> Bench<'a> {
     /// The program of the peer, if there is one.
     pub(crate) fn peer(&self) -> Option<&Path> {
         self.run.peer.as_deref()
+    }
+
+    /// The provider that first tokens are measured with, if it is not to be made up.
+    pub(crate) const fn provider(&self) -> Option<SocketAddr> {
+        self.run.provider
     }
 
     /// Where archives are kept.

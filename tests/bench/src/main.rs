@@ -20,6 +20,7 @@ mod process;
 mod report;
 mod rounds;
 mod rows;
+mod screen;
 mod server;
 
 use std::process::ExitCode;

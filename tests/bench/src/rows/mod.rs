@@ -3,7 +3,9 @@
 mod alone;
 mod asks;
 mod conversation;
+mod first_token;
 mod growth;
+mod line_back;
 mod lookups;
 mod peer;
 pub(crate) mod search;
@@ -19,7 +21,7 @@ use crate::report::{Row, table};
 type Experiment = fn(&Bench<'_>) -> Result<Vec<Row>>;
 
 /// By name, in the order in which they are run.
-const EXPERIMENTS: [(&str, Experiment); 10] = [
+const EXPERIMENTS: [(&str, Experiment); 12] = [
     ("asks", asks::measure),
     ("alone", alone::measure),
     ("peer", peer::measure),
@@ -30,6 +32,8 @@ const EXPERIMENTS: [(&str, Experiment); 10] = [
     ("conversation", conversation::measure),
     ("search", search::measure),
     ("start", start::measure),
+    ("line-back", line_back::measure),
+    ("first-token", first_token::measure),
 ];
 
 /// Runs those that were asked for, and prints the table of what was measured.
