@@ -52,6 +52,8 @@ pub enum Event {
     TakenBack(RequestId),
     /// A person does not want an offered question any more.
     Discarded(RequestId),
+    /// A person has deleted a conversation, and the server has said so.
+    Deleted(ConversationId),
 }
 
 /// What a start of the page finds.

@@ -1,7 +1,7 @@
-//! What a person does: ask, stop, check again, take a question back, discard it.
+//! What a person does: ask, stop, check again, take a question back, discard it, delete a conversation.
 
 use holdfast_protocol::reply::Exchange;
-use holdfast_protocol::{AskBody, Question, RequestId, Timestamp};
+use holdfast_protocol::{AskBody, ConversationId, Question, RequestId, Timestamp};
 
 use crate::ask::{Ask, Origin, Parting, Phase};
 use crate::{Announcement, Effect, Pointer, Returned, Trouble};
@@ -129,6 +129,19 @@ impl super::Recovery {
             }
             Some(ask) if !ask.is_over() => self.cancel(request_id, Some(Parting::TakeBack)),
             _ => {}
+        }
+    }
+
+    /// What arrived is gone with its conversation; what did not is refused when it does, and given back.
+    pub(crate) fn deleted(&mut self, conversation_id: ConversationId) {
+        let gone: Vec<_> = self
+            .asks
+            .values()
+            .filter(|ask| ask.conversation_id == conversation_id && ask.accepted)
+            .map(|ask| ask.request_id)
+            .collect();
+        for request_id in gone {
+            self.forget(request_id);
         }
     }
 

@@ -71,15 +71,6 @@ impl super::Recovery {
             if let Some(pointer) = &mut ask.pointer {
                 pointer.cancel = false;
             }
-            if let Some(parting) = ask.parting.take()
-                && outcome.status == Status::Cancelled
-            {
-                match parting {
-                    Parting::TakeBack => self.give_back(request_id, Returned::TakenBack),
-                    Parting::Discard => self.forget(request_id),
-                }
-                return;
-            }
         }
         let by_lookup = !matches!(flight.kind, Exchange::Ask | Exchange::Cancel);
         match self.learned(request_id, outcome, by_lookup) {
@@ -115,6 +106,12 @@ impl super::Recovery {
             }
             return;
         }
+        // Now it is sure that it will not run behind the person's back; or that it has.
+        match ask.parting.take().filter(|_| status == Status::Cancelled) {
+            Some(Parting::TakeBack) => return self.give_back(request_id, Returned::TakenBack),
+            Some(Parting::Discard) => return self.forget(request_id),
+            None => {}
+        }
         ask.phase = Phase::Settled;
         ask.stopping = false;
         ask.recovered = ask.troubled && by_lookup;
@@ -138,11 +135,12 @@ impl super::Recovery {
         let is_pending = !outcome.status.is_settled();
         match self.asks.get_mut(&request_id) {
             // What was loaded before an ask settled says less than what is known; nor does it say more
-            // of one that is followed.
-            Some(ask) if is_pending && (ask.is_over() || ask.phase == Phase::Following) => {
+            // of one that is followed. One that was refused is only what one reply made of it: the
+            // journal knows better.
+            Some(Ask { phase: Phase::Settled | Phase::Following, .. }) if is_pending => {
                 self.show(request_id);
             }
-            Some(ask) if ask.is_over() || (is_pending && ask.stopping) => {
+            Some(ask) if ask.phase == Phase::Settled || (is_pending && ask.stopping) => {
                 ask.learn(outcome);
                 self.show(request_id);
             }

@@ -96,6 +96,7 @@ impl Recovery {
             Event::CheckedAgain(request_id) => self.checked_again(request_id),
             Event::TakenBack(request_id) => self.taken_back(request_id),
             Event::Discarded(request_id) => self.discarded(request_id),
+            Event::Deleted(conversation_id) => self.deleted(conversation_id),
         }
         self.follow();
         std::mem::take(&mut self.effects)
