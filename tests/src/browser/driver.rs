@@ -7,7 +7,7 @@ use tokio::io::{AsyncBufReadExt as _, BufReader};
 use tokio::process::{Child, Command};
 use tokio::time::timeout;
 
-use crate::PATIENCE;
+use super::SEEN_WITHIN;
 
 /// A running chromedriver. It is killed when dropped.
 #[derive(Debug)]
@@ -31,7 +31,7 @@ impl Driver {
         let stdout = child.stdout.take();
         let mut lines =
             BufReader::new(stdout.unwrap_or_else(|| unreachable!("piped above"))).lines();
-        let port = timeout(PATIENCE, async {
+        let port = timeout(SEEN_WITHIN, async {
             while let Ok(Some(line)) = lines.next_line().await {
                 let port = line
                     .split_once("started successfully on port ")
