@@ -17,6 +17,16 @@ pub(crate) fn conversation_id() -> ConversationId {
     ConversationId::new(uuid(clock::now()))
 }
 
+/// The identity of the ask that goes on from another: the same from every tab, so that the answer is asked
+/// for once however often that is wanted. The next number after that of the other, which nobody else
+/// has drawn.
+pub(crate) fn following(id: RequestId) -> RequestId {
+    // What was drawn; above it are the time, the version and the variant, which stay.
+    const DRAWN: u128 = (1 << 62) - 1;
+    let id = id.uuid().as_u128();
+    RequestId::new(Uuid::from_u128((id & !DRAWN) | (id.wrapping_add(1) & DRAWN)))
+}
+
 /// A seed for recovery's jitter. It spreads pauses and guards nothing.
 pub(crate) fn seed() -> u64 {
     uuid(clock::now()).as_u64_pair().1
@@ -34,6 +44,18 @@ fn uuid(now: Millis) -> Uuid {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_follows_an_id_is_another_of_the_same_kind_and_always_the_same() {
+        for id in [uuid(1_769_850_000_123), Uuid::from_u128(uuid(7).as_u128() | ((1 << 62) - 1))] {
+            let first = following(RequestId::new(id));
+            assert_eq!(first, following(RequestId::new(id)));
+            let second = following(first);
+            assert!(first.uuid() != id && second.uuid() != id && second != first);
+            assert_eq!(first.uuid().get_version_num(), 7);
+            assert_eq!(first.uuid().get_timestamp(), id.get_timestamp());
+        }
+    }
 
     #[test]
     fn ids_carry_the_time_and_are_not_alike() {

@@ -115,6 +115,8 @@ pub(crate) struct Screen {
     pub(crate) shelf_open: Field<bool>,
     /// Counts up whenever an ask is new, accepted or settled.
     pub(crate) pulse: Field<u64>,
+    /// Counts up whenever the line, the page or the person may be back.
+    pub(crate) nudges: Field<u64>,
     /// The conversation in view; `None` is a new chat.
     pub(crate) view: Field<Option<ConversationId>>,
     /// Its title, once the server has said it.
@@ -166,6 +168,7 @@ impl Screen {
             later: Field::new(Later::default()),
             shelf_open: Field::new(false),
             pulse: Field::new(0),
+            nudges: Field::new(0),
             view: Field::new(None),
             title: Field::new(None),
             turns: Field::new(Vec::new()),

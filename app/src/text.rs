@@ -59,6 +59,7 @@ pub(crate) const STOP_THIS: &str = "Stop this question";
 pub(crate) const TAKE_BACK: &str = "Edit";
 pub(crate) const DISCARD: &str = "Discard";
 pub(crate) const ASK_AGAIN: &str = "Ask again";
+pub(crate) const ASK_AGAIN_COSTS: &str = "Ask again (may cost again)";
 pub(crate) const CONTINUE: &str = "Continue";
 /// What is asked then.
 pub(crate) const GO_ON: &str = "Continue exactly where you stopped.";
@@ -78,6 +79,7 @@ pub(crate) const FIRST_TOKEN: &str = "First word after";
 pub(crate) const RUN: &str = "Whole run";
 pub(crate) const REQUEST_ID: &str = "Request id";
 pub(crate) const ANSWER_ARRIVED: &str = "Holdfast: an answer has arrived";
+pub(crate) const QUESTION_FAILED: &str = "Holdfast: a question failed";
 pub(crate) const NOTIFY: &str = "Notify me of answers";
 pub(crate) const USE_IT: &str = "Put in the box";
 

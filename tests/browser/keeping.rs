@@ -20,13 +20,13 @@ async fn titles(stage: &Stage) -> Vec<String> {
 }
 
 /// Waits until the list holds these.
-async fn listed(stage: &Stage, expected: &[&str]) {
+pub(crate) async fn listed(stage: &Stage, expected: &[&str]) {
     let what = format!("the list {expected:?}");
     stage.browser.wait_for(&what, async |_| (titles(stage).await == expected).then_some(())).await;
 }
 
 /// Asks in a chat of its own, and waits for the answer.
-async fn asked(stage: &Stage, question: &str) -> String {
+pub(crate) async fn asked(stage: &Stage, question: &str) -> String {
     stage.browser.click("New chat").await;
     let id = stage.browser.ask(question).await.request_id;
     stage.browser.turn_with(&id, "completed", "The answer to").await;
@@ -147,14 +147,20 @@ async fn a_new_chat_can_be_given_instructions_before_its_first_question() {
 async fn what_is_deleted_can_be_taken_back_for_a_minute() {
     on_stage("deleted_and_taken_back", async |stage| {
         asked(stage, "to be kept").await;
+        asked(stage, "deleted as well").await;
         let id = asked(stage, "to be deleted").await;
-        listed(stage, &["to be deleted", "to be kept"]).await;
+        listed(stage, &["to be deleted", "deleted as well", "to be kept"]).await;
         choose(stage, "to be deleted", "Delete").await;
-        listed(stage, &["to be kept"]).await;
+        listed(stage, &["deleted as well", "to be kept"]).await;
         stage.browser.see("Ask, and the answer stays yours.").await;
+        choose(stage, "deleted as well", "Delete").await;
+        listed(stage, &["to be kept"]).await;
+        // Each of them can be taken back.
         stage.browser.click("Undo").await;
         listed(stage, &["to be deleted", "to be kept"]).await;
         stage.browser.turn_with(&id, "completed", "The answer to").await;
+        stage.browser.click("Undo").await;
+        listed(stage, &["to be deleted", "deleted as well", "to be kept"]).await;
     })
     .await;
 }
@@ -170,6 +176,14 @@ async fn deleting_a_conversation_stops_what_is_under_way_in_it() {
         stage.mock.wait("the hang-up", |calls| calls[0].client_closed()).await;
         listed(stage, &[]).await;
         stage.browser.no_pointers().await;
+        // It is gone: nothing tells of it as finished elsewhere.
+        asked(stage, "the next").await;
+        let told = stage.browser.run("return document.querySelector('main').innerText").await;
+        assert!(!told.as_str().unwrap().contains("to be deleted"), "{told}");
+        // And taken back it is what the archive has of it.
+        stage.browser.click("Undo").await;
+        let turn = stage.browser.turn_with(&id, "cancelled", "the first words").await;
+        assert!(turn.text.contains("Ask again (may cost again)"), "{}", turn.text);
     })
     .await;
 }
@@ -224,6 +238,12 @@ async fn a_question_asked_again_is_one_turn_with_two_answers() {
         stage.browser.click("Previous answer").await;
         stage.browser.turn_with(&first, "completed", "the first answer").await;
         stage.browser.see("1/2").await;
+        // The keyboard is where it was: at the answers to this question.
+        let focused = "return document.activeElement.closest('.chain') !== null";
+        stage
+            .browser
+            .wait_for("the focus", async |page| (page.run(focused).await == true).then_some(()))
+            .await;
         stage.browser.reload().await;
         stage.browser.turn_with(&turn.request_id, "completed", "the second answer").await;
         assert_eq!((stage.calls(&first), stage.calls(&turn.request_id)), (1, 1));
@@ -257,11 +277,22 @@ async fn an_answer_cut_off_at_the_length_limit_can_be_continued() {
         stage.mock.next(Script::new().delta("half of").finish("length").done());
         let id = stage.browser.ask("at length").await.request_id;
         stage.browser.turn_with(&id, "completed", "length limit").await;
-        stage.browser.click("Continue").await;
+        // In two tabs, and twice in one of them: it is one ask all the same.
+        let address = stage.browser.address().await;
+        let first = stage.open_beside(&address).await;
+        stage.browser.control(Role::Button, "Continue").await;
+        let second = stage.browser.window().await;
+        stage.browser.switch_to(&first).await;
+        let twice = "const button = [...document.querySelectorAll('article button')]
+            .find(it => it.innerText === 'Continue'); button.click(); button.click(); return 1";
+        stage.browser.run(twice).await;
         let next = stage.browser.turn_of("Continue exactly where you stopped.").await.request_id;
         stage.browser.turn_with(&next, "completed", "The answer to").await;
-        let asks = stage.line.exchanges_on(Route::Ask).len();
-        assert_eq!(asks, 2);
+        assert!(stage.browser.find(Role::Button, "Continue").await.is_none(), "it is gone on from");
+        stage.browser.switch_to(&second).await;
+        stage.browser.run(twice).await;
+        stage.browser.turn_with(&next, "completed", "The answer to").await;
+        assert_eq!(stage.mock.calls().len(), 2);
     })
     .await;
 }
@@ -274,6 +305,17 @@ async fn on_a_phone_the_conversations_are_a_drawer() {
         assert!(stage.browser.find(Role::Searchbox, "Search").await.is_none(), "it is closed");
         stage.browser.click("Conversations").await;
         stage.browser.control(Role::Searchbox, "Search").await;
+        listed(stage, &["on the way"]).await;
+        // What it covers cannot be reached, and what is open in it is closed first.
+        let covered = "return document.querySelector('footer').inert";
+        assert_eq!(stage.browser.run(covered).await, true);
+        let menu = "const menu = document.querySelector('.shelf-menu');
+            menu.open = true; menu.querySelector('summary').focus(); return 1";
+        stage.browser.run(menu).await;
+        stage.browser.press("\u{e00c}").await;
+        let open = "return document.querySelector('.shelf-menu').open";
+        assert_eq!(stage.browser.run(open).await, false);
+        stage.browser.control(Role::Searchbox, "Search").await;
         stage.browser.press("\u{e00c}").await;
         stage
             .browser
@@ -281,6 +323,7 @@ async fn on_a_phone_the_conversations_are_a_drawer() {
                 page.find(Role::Searchbox, "Search").await.is_none().then_some(())
             })
             .await;
+        assert_eq!(stage.browser.run(covered).await, false);
         let sideways = "return document.documentElement.scrollWidth > innerWidth";
         assert_eq!(stage.browser.run(sideways).await, false);
     })

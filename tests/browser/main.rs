@@ -11,6 +11,7 @@ mod asking;
 mod conversations;
 mod crashing;
 mod cutting;
+mod elsewhere;
 mod flaky;
 mod gateways;
 mod inert;

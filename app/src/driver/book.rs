@@ -42,8 +42,7 @@ impl Book {
         let request_id = turn.request_id;
         // What comes to rest without a place of its own stays behind what was there by then.
         let here = turn.conversation_id;
-        let last = self.entries.iter().filter(|it| it.conversation_id == here);
-        let rested = at_rest.then(|| last.filter_map(|it| it.seq).max().unwrap_or(0));
+        let rested = at_rest.then(|| self.last_seq(here));
         if self.find(request_id).is_none_or(|it| it.at_rest != at_rest || it.seq < turn.seq) {
             self.pulse += 1;
         }
@@ -80,9 +79,16 @@ impl Book {
         self.entries.iter_mut().find(|entry| entry.cell.request_id == request_id)
     }
 
-    /// Whether a question of this conversation has arrived at the server.
-    pub(super) fn has_arrived(&self, id: ConversationId) -> bool {
-        self.entries.iter().any(|it| it.conversation_id == id && it.seq.is_some_and(|seq| seq > 0))
+    /// The last place that the server has given in this conversation; 0 while no question of it has
+    /// arrived.
+    pub(super) fn last_seq(&self, id: ConversationId) -> u64 {
+        let here = self.entries.iter().filter(|it| it.conversation_id == id);
+        here.filter_map(|it| it.seq).max().unwrap_or(0)
+    }
+
+    /// A conversation is gone.
+    pub(super) fn forget(&mut self, id: ConversationId) {
+        self.entries.retain(|entry| entry.conversation_id != id);
     }
 
     /// Counts up whenever an ask is new, has got its place, or has come to rest.
@@ -139,8 +145,8 @@ impl Book {
         shown.cell.clone()
     }
 
-    /// A person wants to see the next, or the previous, of the answers to a question.
-    pub(super) fn choose(&mut self, request_id: RequestId, forward: bool) {
+    /// A person wants to see the next, or the previous, of the answers to a question; which that is.
+    pub(super) fn choose(&mut self, request_id: RequestId, forward: bool) -> Option<RequestId> {
         let next = if forward {
             let next = self.entries.iter().find(|entry| entry.retry_of == Some(request_id));
             next.map(|entry| entry.cell.request_id)
@@ -151,6 +157,7 @@ impl Book {
             self.chosen.retain(|chosen| *chosen != request_id);
             self.chosen.push(next);
         }
+        next
     }
 
     /// A turn that a person goes on from: what comes of it is what that person wants to see.

@@ -35,7 +35,7 @@ impl Driver {
             self.instructions.set(Some(conversation_id), &instructions);
             self.founded(conversation_id);
         }
-        self.submit(conversation_id, question);
+        self.submit(ids::request_id(), conversation_id, question);
         // Only now: until the pointer was stored the draft was all there was.
         self.drafts.set(view, "");
         scroll::go_to_end(screen);
@@ -50,6 +50,8 @@ impl Driver {
         drop(book);
         if let Some(again) = again.filter(|again| !again.question.is_empty()) {
             self.feed(Event::Submitted(again));
+            // The button that was pressed is gone with the answer it stood under.
+            composer::focus();
         }
     }
 
@@ -60,20 +62,26 @@ impl Driver {
         let conversation_id = turn.map(|turn| turn.with_untracked(|turn| turn.conversation_id));
         drop(book);
         if let Some(conversation_id) = conversation_id {
-            self.submit(conversation_id, text::GO_ON.to_owned());
+            let id = ids::following(request_id);
+            self.submit(id, conversation_id, text::GO_ON.to_owned());
             scroll::go_to_end(self.screen);
         }
     }
 
-    fn submit(&'static self, conversation_id: ConversationId, question: String) {
+    fn submit(
+        &'static self,
+        request_id: RequestId,
+        conversation_id: ConversationId,
+        question: String,
+    ) {
         let view = Some(conversation_id);
-        if self.book.borrow().has_arrived(conversation_id) {
+        if self.book.borrow().last_seq(conversation_id) > 0 {
             // The conversation has its own by now.
             self.instructions.set(view, "");
         }
         let instructions = self.instructions.get(view);
         self.feed(Event::Submitted(AskBody {
-            request_id: ids::request_id(),
+            request_id,
             conversation_id,
             question,
             current: None,

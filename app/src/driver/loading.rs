@@ -68,6 +68,16 @@ impl Driver {
         }
     }
 
+    /// A conversation has so many turns by now. One that is in view and shows fewer has grown elsewhere.
+    pub(crate) fn has_turns(&'static self, id: ConversationId, turns: u64) {
+        let is_behind = self.book.borrow().last_seq(id) < turns;
+        let idle = self.screen.loading.with_untracked(|loading| *loading == Loading::Idle);
+        if is_behind && idle && self.screen.view.get_untracked() == Some(id) {
+            let generation = self.loads.supersede();
+            self.attempt(id, generation, 0);
+        }
+    }
+
     fn attempt(&'static self, id: ConversationId, generation: u64, tries: u32) {
         task::spawn(async move {
             let loaded = net::conversation(id, None, &Abort::after(DEADLINE)).await;

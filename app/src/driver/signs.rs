@@ -98,6 +98,7 @@ fn tick(driver: &'static Driver) {
 impl Driver {
     fn nudge(&'static self, nudge: Nudge) {
         self.feed(Event::Nudged(nudge));
+        self.screen.nudges.update(|count| *count += 1);
         self.look_at_view_again();
     }
 

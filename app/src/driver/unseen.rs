@@ -3,7 +3,7 @@
 
 use holdfast_recovery::Announcement;
 use wasm_bindgen::{JsCast as _, JsValue, closure::Closure};
-use web_sys::{Notification, NotificationPermission};
+use web_sys::{Notification, NotificationOptions, NotificationPermission};
 
 use super::{Driver, signs};
 use crate::{task, text};
@@ -18,7 +18,10 @@ impl Driver {
         if is_end && !signs::is_visible() {
             self.unseen.set(self.unseen.get() + 1);
             self.name_document();
-            notify();
+            notify(match announcement {
+                Announcement::Failed => text::QUESTION_FAILED,
+                _ => text::ANSWER_ARRIVED,
+            });
         }
     }
 
@@ -50,12 +53,15 @@ fn exists() -> bool {
     js_sys::Reflect::has(&leptos::prelude::window(), &"Notification".into()).unwrap_or(false)
 }
 
-fn notify() {
+fn notify(what: &str) {
     if !exists() || Notification::permission() != NotificationPermission::Granted {
         return;
     }
     // Phones let only a service worker do so; there the title has to be enough.
-    if let Ok(notification) = Notification::new(text::ANSWER_ARRIVED) {
+    let options = NotificationOptions::new();
+    // One for all tabs that follow the same answer: the last takes the place of the others.
+    options.set_tag(what);
+    if let Ok(notification) = Notification::new_with_options(what, &options) {
         let shown = notification.clone();
         let look: JsValue = Closure::once_into_js(move || {
             let _ = leptos::prelude::window().focus();

@@ -42,10 +42,22 @@ impl Driver {
         }
     }
 
-    /// A person wants to see another answer to the same question.
-    pub(crate) fn show_another(&'static self, request_id: RequestId, forward: bool) {
-        self.book.borrow_mut().choose(request_id, forward);
+    /// A person has deleted a conversation, and the server has said so.
+    pub(crate) fn deleted(&'static self, id: ConversationId) {
+        self.feed(Event::Deleted(id));
+        self.book.borrow_mut().forget(id);
         self.refresh();
+    }
+
+    /// A person wants to see another answer to the same question. Says which that is.
+    pub(crate) fn show_another(
+        &'static self,
+        request_id: RequestId,
+        forward: bool,
+    ) -> Option<RequestId> {
+        let other = self.book.borrow_mut().choose(request_id, forward);
+        self.refresh();
+        other
     }
 
     /// Whether somebody can be looking.

@@ -5,15 +5,16 @@
 //! to the server first; the list then shows what came of it.
 
 mod day;
+mod list;
 mod seen;
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
+use std::sync::Arc;
 use std::time::Duration;
 
 use holdfast_protocol::{ConversationId, ConversationSummary};
 use holdfast_recovery::Millis;
 use leptos::leptos_dom::helpers::set_timeout;
-use leptos::prelude::*;
 use send_wrapper::SendWrapper;
 
 pub(crate) use self::day::Day;
@@ -24,12 +25,6 @@ use crate::net;
 use crate::screen::Screen;
 use crate::{clock, task, text};
 
-/// As many as one page brings.
-const PAGE: usize = 50;
-/// The server gives no more at once.
-const MOST: usize = 200;
-/// Between a change and the request that it makes: people type words, and asks come in bursts.
-const PAUSE: Duration = Duration::from_millis(250);
 /// How long a deletion can be undone.
 const UNDO: Millis = 60_000;
 
@@ -43,6 +38,9 @@ pub(crate) struct Row {
     /// Under which heading it stands.
     pub(crate) day: Day,
 }
+
+/// One line as views hold it: it changes in place, so that what is open in it stays open.
+pub(crate) type Line = Arc<Field<Row>>;
 
 /// A deletion that can be undone.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -74,12 +72,18 @@ pub(crate) struct Shelf {
     screen: &'static Screen,
     driver: &'static Driver,
     seen: Seen,
-    generation: Cell<u64>,
+    /// Counts up whenever other words are looked for.
+    searches: Cell<u64>,
+    /// Counts up whenever the list is loaded anew.
+    loads: Cell<u64>,
+    loaded_at: Cell<Millis>,
     scheduled: Cell<bool>,
+    /// What was looked for when the lines were found.
+    answered: RefCell<String>,
     /// What is looked for.
     pub(crate) query: Field<String>,
     /// The lines.
-    pub(crate) rows: Field<Vec<Row>>,
+    pub(crate) rows: Field<Vec<Line>>,
     /// Where the next page begins.
     pub(crate) next: Field<Option<String>>,
     /// The first list is not here yet.
@@ -92,8 +96,10 @@ pub(crate) struct Shelf {
     pub(crate) renaming: Field<Option<ConversationId>>,
     /// What the model is told in a conversation, while somebody looks at it.
     pub(crate) instructions: Field<Option<Instructions>>,
+    /// Why the instructions that somebody looks at could not be kept.
+    pub(crate) not_kept: Field<Option<String>>,
     /// What can be undone.
-    pub(crate) deleted: Field<Option<Deleted>>,
+    pub(crate) deleted: Field<Vec<Deleted>>,
 }
 
 impl Shelf {
@@ -104,8 +110,11 @@ impl Shelf {
             screen,
             driver,
             seen: Seen::load(),
-            generation: Cell::new(0),
+            searches: Cell::new(0),
+            loads: Cell::new(0),
+            loaded_at: Cell::new(clock::now()),
             scheduled: Cell::new(false),
+            answered: RefCell::default(),
             query: Field::new(String::new()),
             rows: Field::new(Vec::new()),
             next: Field::new(None),
@@ -114,101 +123,11 @@ impl Shelf {
             says: Field::new(None),
             renaming: Field::new(None),
             instructions: Field::new(None),
-            deleted: Field::new(None),
+            not_kept: Field::new(None),
+            deleted: Field::new(Vec::new()),
         })));
-        // An ask was accepted or has settled, another conversation is looked at, or the line is back.
-        Effect::new(move |_| {
-            screen.pulse.get();
-            screen.view.get();
-            screen.online.get();
-            shelf.refresh_soon();
-        });
+        shelf.keep_up();
         shelf
-    }
-
-    /// Looks for words from now on.
-    pub(crate) fn search(&'static self, query: String) {
-        self.query.set(query);
-        self.refresh_soon();
-    }
-
-    /// Loads the list anew after a pause, in which more may change.
-    fn refresh_soon(&'static self) {
-        if self.scheduled.replace(true) {
-            return;
-        }
-        set_timeout(
-            move || {
-                self.scheduled.set(false);
-                self.refresh();
-            },
-            PAUSE,
-        );
-    }
-
-    /// Loads the list anew, as far as it was loaded.
-    pub(crate) fn refresh(&'static self) {
-        let limit = self.rows.with_untracked(Vec::len).clamp(PAGE, MOST);
-        self.load(None, limit);
-    }
-
-    /// Loads the page after the last one.
-    pub(crate) fn more(&'static self) {
-        if let Some(next) = self.next.get_untracked() {
-            self.load(Some(next), PAGE);
-        }
-    }
-
-    fn load(&'static self, before: Option<String>, limit: usize) {
-        let generation = self.generation.get() + 1;
-        self.generation.set(generation);
-        let query = self.query.get_untracked();
-        task::spawn(async move {
-            let loaded = net::shelf::list(query.trim(), before.as_deref(), limit).await;
-            // A later list is on its way, or here; or somebody writes in this one.
-            let is_written_in = self.renaming.with_untracked(Option::is_some);
-            if self.generation.get() != generation || is_written_in {
-                return;
-            }
-            match loaded {
-                Ok(list) => {
-                    let mut rows = match before {
-                        Some(_) => self.rows.get_untracked(),
-                        None => Vec::new(),
-                    };
-                    self.seen.begin(&list.conversations);
-                    let known = rows.len();
-                    for conversation in list.conversations {
-                        let is_new = rows
-                            .iter()
-                            .take(known)
-                            .all(|row| row.conversation.id != conversation.id);
-                        if is_new {
-                            rows.push(self.row(conversation));
-                        }
-                    }
-                    self.rows.set(rows);
-                    self.next.set(list.next);
-                    self.is_new.set(false);
-                    self.trouble.set(None);
-                }
-                // What is there stays; a list that cannot be loaded is no more than old.
-                Err(why) if self.rows.with_untracked(Vec::is_empty) => self.trouble.set(Some(why)),
-                Err(_) => {}
-            }
-        });
-    }
-
-    fn row(&self, conversation: ConversationSummary) -> Row {
-        let looked_at = self.screen.view.get_untracked() == Some(conversation.id);
-        if looked_at && Driver::is_looked_at() {
-            self.seen.see(&conversation);
-        }
-        Row {
-            unread: self.seen.is_unread(&conversation),
-            day: Day::of(conversation.updated_at.millis(), clock::now(), clock::offset()),
-            conversation,
-        }
     }
 
     /// Leaves the title as it is.
@@ -232,6 +151,7 @@ impl Shelf {
 
     /// Shows what the model is told in a conversation.
     pub(crate) fn open_instructions(&'static self, id: ConversationId, title: String) {
+        self.not_kept.set(None);
         self.instructions.set(Some(Instructions { id, title, text: None }));
         task::spawn(async move {
             let told = match net::shelf::instructions(id).await {
@@ -250,13 +170,15 @@ impl Shelf {
         });
     }
 
-    /// Tells the model something else from now on. What could not be kept stays open.
+    /// Tells the model something else from now on. What could not be kept stays open, with the reason.
     pub(crate) fn instruct(&'static self, text: String) {
         let Some(Instructions { id, .. }) = self.instructions.get_untracked() else { return };
-        self.act(async move {
-            net::shelf::instruct(id, text.trim()).await?;
-            self.instructions.set(None);
-            Ok(None)
+        self.not_kept.set(None);
+        task::spawn(async move {
+            match net::shelf::instruct(id, text.trim()).await {
+                Ok(_) => self.instructions.set(None),
+                Err(why) => self.not_kept.set(Some(why)),
+            }
         });
     }
 
@@ -264,33 +186,34 @@ impl Shelf {
     pub(crate) fn delete(&'static self, id: ConversationId, title: String) {
         self.act(async move {
             net::shelf::delete(id).await?;
+            self.rows.update(|rows| {
+                rows.retain(|line| line.with_untracked(|row| row.conversation.id != id));
+            });
+            self.driver.deleted(id);
             if self.screen.view.get_untracked() == Some(id) {
                 self.driver.new_chat();
             }
             let until = clock::now() + UNDO;
-            self.deleted.set(Some(Deleted { id, title, until }));
-            let forget = move || {
-                let due = |deleted: &Option<Deleted>| {
-                    deleted.as_ref().is_some_and(|deleted| deleted.until <= clock::now())
-                };
-                if self.deleted.with_untracked(due) {
-                    self.deleted.set(None);
-                }
-            };
+            self.deleted.update(|deleted| deleted.push(Deleted { id, title, until }));
+            let forget = || self.forget(|deleted| deleted.until <= clock::now());
             set_timeout(forget, Duration::from_millis(UNDO + 50));
             Ok(None)
         });
     }
 
-    /// Undoes the last deletion.
-    pub(crate) fn restore(&'static self) {
-        let Some(Deleted { id, .. }) = self.deleted.get_untracked() else { return };
+    /// Undoes a deletion.
+    pub(crate) fn restore(&'static self, id: ConversationId) {
         self.act(async move {
             net::shelf::restore(id).await?;
-            self.deleted.set(None);
+            self.forget(|deleted| deleted.id == id);
             self.driver.go_to(id);
             Ok(None)
         });
+    }
+
+    /// Offers no more to undo these.
+    fn forget(&self, which: impl Fn(&Deleted) -> bool) {
+        self.deleted.update(|deleted| deleted.retain(|it| !which(it)));
     }
 
     /// Takes in a file that was exported here, or by another chat.

@@ -3,14 +3,16 @@
 use leptos::html::{Dialog, Textarea};
 use leptos::prelude::*;
 
-use super::part::{button, sentence};
+use super::part::{Words, button, sentence};
 use crate::text;
 
 /// A dialog in which they are written: of a conversation that has a title, or of a new one; `now` is
-/// `None` until it is known what they say. Whoever shows it takes it away when it is closed.
+/// `None` until it is known what they say, and `trouble` says why they could not be kept. Whoever shows it
+/// takes it away when it is closed.
 pub(super) fn dialog(
     title: Option<String>,
     now: Option<String>,
+    trouble: Words,
     keep: impl Fn(String) + 'static,
     close: impl Fn() + Copy + 'static,
 ) -> AnyView {
@@ -40,6 +42,9 @@ pub(super) fn dialog(
                 aria-label=text::INSTRUCTIONS
                 prop:value=now
             ></textarea>
+            <p class="state" data-tone="bad" role="alert">
+                {trouble}
+            </p>
             <div class="actions">
                 {button("button", None, text::SAVE, keep)}
                 {button("button quiet", None, text::CANCEL, close)}

@@ -8,6 +8,7 @@
 mod app;
 pub(crate) mod composer;
 mod conversation;
+pub(crate) mod focus;
 mod header;
 mod icon;
 mod instructions;

@@ -4,8 +4,8 @@ use leptos::prelude::*;
 
 use super::Page;
 use crate::text;
-use crate::ui::instructions;
-use crate::ui::part::{button, part};
+use crate::ui::part::{button, part, words};
+use crate::ui::{focus, instructions};
 
 /// A welcome and three questions that Holdfast's own handbook answers.
 #[component]
@@ -20,8 +20,14 @@ pub(super) fn Empty() -> impl IntoView {
         close();
     };
     let now = move || screen.instructions.get();
-    let label =
-        move || if now().is_empty() { text::INSTRUCTIONS } else { text::INSTRUCTIONS_GIVEN };
+    let dialog = move || {
+        on_cleanup(|| focus::on(".instruct"));
+        instructions::dialog(None, Some(now()), words(|| None), keep, close)
+    };
+    let label = words(move || {
+        let label = if now().is_empty() { text::INSTRUCTIONS } else { text::INSTRUCTIONS_GIVEN };
+        Some(label.to_owned())
+    });
     view! {
         <div class="empty">
             <h2>{text::WELCOME}</h2>
@@ -29,8 +35,8 @@ pub(super) fn Empty() -> impl IntoView {
             <div class="examples" role="group" aria-label=text::TRY_ONE>
                 {examples.into_iter().collect_view()}
             </div>
-            {part(move || Some(button("button quiet instruct", None, label(), move || is_open.set(true))))}
-            {part(move || is_open.get().then(|| instructions::dialog(None, Some(now()), keep, close)))}
+            {button("button quiet instruct", None, label, move || is_open.set(true))}
+            {part(move || is_open.get().then(dialog))}
         </div>
     }
     .into_any()

@@ -8,14 +8,14 @@ use holdfast_protocol::ConversationId;
 use leptos::prelude::*;
 use wasm_bindgen::JsCast as _;
 
-use self::row::row;
+use self::row::{refocus, row};
 use self::search::search;
 use self::undo::undo;
 use super::Page;
-use super::instructions;
 use super::part::{button, button_unless, part, sentence, words};
+use super::{focus, instructions};
 use crate::driver::unseen;
-use crate::shelf::{Day, Instructions, Row, Shelf, TheShelf};
+use crate::shelf::{Day, Instructions, Line, Shelf, TheShelf};
 use crate::text;
 
 /// The whole shelf.
@@ -25,11 +25,25 @@ pub(crate) fn draw() -> AnyView {
     let close = move || screen.shelf_open.set(false);
     let is_open = words(move || screen.shelf_open.get().then(|| "true".to_owned()));
     let on_keydown = move |event: web_sys::KeyboardEvent| {
-        if event.key() == "Escape" && shelf.renaming.with_untracked(Option::is_none) {
+        // What is open within is closed first.
+        let is_within = shelf.renaming.with_untracked(Option::is_some)
+            || shelf.instructions.with_untracked(Option::is_some);
+        if event.key() == "Escape" && !is_within && !close_menu() {
             close();
-            focus(".shelf-opener");
+            focus::on(".shelf-opener");
         }
     };
+    // While it is a drawer, what it covers cannot be reached.
+    Effect::new(move |_| cover(screen.shelf_open.get()));
+    let on_resize = move |_| {
+        // Beside the chat it is no drawer, and has no button that opens it.
+        let opener = document().query_selector(".shelf-opener").ok().flatten();
+        let opener = opener.and_then(|it| it.dyn_into::<web_sys::HtmlElement>().ok());
+        if opener.is_some_and(|it| it.offset_parent().is_none()) {
+            close();
+        }
+    };
+    window_event_listener_untyped("resize", on_resize);
     view! {
         <aside
             class="shelf"
@@ -39,7 +53,7 @@ pub(crate) fn draw() -> AnyView {
         >
             {search(shelf)}
             <nav aria-label=text::CONVERSATIONS>
-                <For each=move || lines(shelf) key=Line::key children=move |line| line.draw(shelf) />
+                <For each=move || lines(shelf) key=Standing::key children=move |line| line.draw(shelf) />
                 {part(move || none(shelf))}
                 {part(move || more(shelf))}
             </nav>
@@ -58,36 +72,33 @@ pub(crate) fn draw() -> AnyView {
 }
 
 /// The instructions of a conversation, while somebody looks at them.
-fn instruct(shelf: TheShelf, Instructions { title, text, .. }: Instructions) -> AnyView {
+fn instruct(shelf: TheShelf, Instructions { id, title, text }: Instructions) -> AnyView {
+    on_cleanup(move || refocus(id));
     let close = move || shelf.instructions.set(None);
-    instructions::dialog(Some(title), text, move |text| shelf.instruct(text), close)
+    let trouble = words(move || shelf.not_kept.get());
+    instructions::dialog(Some(title), text, trouble, move |text| shelf.instruct(text), close)
 }
 
 /// What stands in the list.
-enum Line {
+enum Standing {
     /// Of a span of days, before its first row.
     Heading(Day, ConversationId),
-    Row(Box<Row>),
+    Row(ConversationId, Line),
 }
 
-impl Line {
-    /// A line that says what it said is left as it is, and what is open in it with it.
+impl Standing {
+    /// A row changes in place, and what is open in it stays open.
     fn key(&self) -> String {
         match self {
             Self::Heading(day, first) => format!("{}{first}", heading(*day)),
-            Self::Row(row) => {
-                let Row { conversation, unread, .. } = &**row;
-                let marks = [conversation.pending > 0, *unread].map(u8::from);
-                let excerpt = conversation.excerpt.as_deref().unwrap_or_default();
-                format!("{}{marks:?}{}\0{excerpt}", conversation.id, conversation.title)
-            }
+            Self::Row(id, _) => id.to_string(),
         }
     }
 
     fn draw(self, of: TheShelf) -> AnyView {
         match self {
             Self::Heading(day, _) => view! { <h2 class="shelf-day">{heading(day)}</h2> }.into_any(),
-            Self::Row(line) => row(of, *line),
+            Self::Row(id, line) => row(of, id, line),
         }
     }
 }
@@ -103,15 +114,16 @@ const fn heading(day: Day) -> &'static str {
 }
 
 /// The rows under their headings.
-fn lines(shelf: TheShelf) -> Vec<Line> {
+fn lines(shelf: TheShelf) -> Vec<Standing> {
     let mut lines = Vec::new();
     let mut day: Option<Day> = None;
-    for row in shelf.rows.get() {
-        if day != Some(row.day) {
-            day = Some(row.day);
-            lines.push(Line::Heading(row.day, row.conversation.id));
+    for line in shelf.rows.get() {
+        let (id, of) = line.with_untracked(|row| (row.conversation.id, row.day));
+        if day != Some(of) {
+            day = Some(of);
+            lines.push(Standing::Heading(of, id));
         }
-        lines.push(Line::Row(Box::new(row)));
+        lines.push(Standing::Row(id, line));
     }
     lines
 }
@@ -130,14 +142,26 @@ fn more(shelf: TheShelf) -> Option<AnyView> {
     there_is.then(|| button("button quiet", None, text::MORE, move || shelf.more()))
 }
 
-/// Puts the focus on the first thing that a selector names, once what was changed is drawn.
-fn focus(selector: &'static str) {
-    request_animation_frame(move || {
-        let found = document().query_selector(selector).ok().flatten();
-        if let Some(found) = found.and_then(|it| it.dyn_into::<web_sys::HtmlElement>().ok()) {
-            let _ = found.focus();
+/// Closes the menu that is open, if one is.
+fn close_menu() -> bool {
+    let menu = document().query_selector(".shelf-menu[open]").ok().flatten();
+    let Some(menu) = menu else { return false };
+    let _ = menu.remove_attribute("open");
+    if let Some(summary) = menu.query_selector("summary").ok().flatten()
+        && let Ok(summary) = summary.dyn_into::<web_sys::HtmlElement>()
+    {
+        let _ = summary.focus();
+    }
+    true
+}
+
+/// Whether a drawer lies over everything but itself.
+fn cover(is_covered: bool) {
+    for part in ["header.bar", "main", "footer"] {
+        if let Some(part) = document().query_selector(part).ok().flatten() {
+            let _ = part.toggle_attribute_with_force("inert", is_covered);
         }
-    });
+    }
 }
 
 /// What came of the last act, and bringing conversations in.
@@ -178,7 +202,7 @@ pub(super) fn opener() -> AnyView {
     let Page { screen, .. } = expect_context();
     let open = move || {
         screen.shelf_open.set(true);
-        focus(search::FIELD);
+        focus::on(search::FIELD);
     };
     let missing =
         words(move || (!screen.later.with(crate::screen::Later::is_here)).then(String::new));

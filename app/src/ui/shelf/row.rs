@@ -6,43 +6,49 @@ use leptos::prelude::*;
 use wasm_bindgen::JsCast as _;
 
 use super::Page;
-use crate::shelf::{Row, TheShelf};
+use crate::shelf::{Line, TheShelf};
+use crate::ui::focus;
 use crate::ui::part::{button, part, words};
 use crate::{net, route, text};
 
 /// A link and a menu; or a field, while its title is being written.
-pub(super) fn row(shelf: TheShelf, row: Row) -> AnyView {
-    let id = row.conversation.id;
+pub(super) fn row(shelf: TheShelf, id: ConversationId, row: Line) -> AnyView {
     let draw = part(move || {
         let is_renamed = shelf.renaming.with(|renaming| *renaming == Some(id));
-        let title = row.conversation.title.clone();
-        Some(if is_renamed { rename(shelf, id, title) } else { line(shelf, &row) })
+        Some(if is_renamed { rename(shelf, id, title(&row)) } else { line(shelf, id, &row) })
     });
-    view! { <div class="shelf-row">{draw}</div> }.into_any()
+    view! { <div class="shelf-row" data-id=id.to_string()>{draw}</div> }.into_any()
 }
 
-fn line(shelf: TheShelf, row: &Row) -> AnyView {
+/// What it is called, this once.
+fn title(row: &Line) -> String {
+    row.with_untracked(|row| row.conversation.title.clone())
+}
+
+fn line(shelf: TheShelf, id: ConversationId, row: &Line) -> AnyView {
     let Page { screen, .. } = expect_context();
-    let conversation = &row.conversation;
-    let id = conversation.id;
     let current =
         words(move || screen.view.with(|view| *view == Some(id)).then(|| "page".to_owned()));
-    // What is looked at is read.
-    let unread = row.unread && screen.view.get_untracked() != Some(id);
-    let mark = match (conversation.pending > 0, unread) {
-        (true, _) => Some(("working", text::WORKING_MARK)),
-        (false, true) => Some(("unread", text::UNREAD_MARK)),
-        (false, false) => None,
-    };
-    let mark = mark.map(|(kind, says)| {
-        view! {
+    let (marked, called, found) = (row.clone(), row.clone(), row.clone());
+    let mark = part(move || {
+        // What is looked at is read.
+        let is_read = screen.view.with(|view| *view == Some(id));
+        let (kind, says) = marked.with(|row| match (row.conversation.pending > 0, row.unread) {
+            (true, _) => Some(("working", text::WORKING_MARK)),
+            (false, true) if !is_read => Some(("unread", text::UNREAD_MARK)),
+            (false, _) => None,
+        })?;
+        let mark = view! {
             <span class="shelf-mark" data-mark=kind>
                 <span class="visually-hidden">{says}</span>
             </span>
-        }
+        };
+        Some(mark.into_any())
     });
-    let excerpt = conversation.excerpt.clone().map(|excerpt| {
-        view! { <span class="shelf-excerpt" dir="auto">{excerpt}</span> }
+    let called = words(move || Some(called.with(|row| row.conversation.title.clone())));
+    let excerpt = part(move || {
+        let excerpt = found.with(|row| row.conversation.excerpt.clone())?;
+        Some(view! { <span class="shelf-excerpt" dir="auto">{excerpt}</span> }.into_any())
     });
     view! {
         <a
@@ -52,21 +58,20 @@ fn line(shelf: TheShelf, row: &Row) -> AnyView {
             on:click=move |_| screen.shelf_open.set(false)
         >
             {mark}
-            <span class="shelf-title" dir="auto">{conversation.title.clone()}</span>
+            <span class="shelf-title" dir="auto">{called}</span>
             {excerpt}
         </a>
-        {menu(shelf, id, &conversation.title)}
+        {menu(shelf, id, row)}
     }
     .into_any()
 }
 
-fn menu(shelf: TheShelf, id: ConversationId, title: &str) -> AnyView {
-    let label = text::more_about(title);
-    let title = title.to_owned();
+fn menu(shelf: TheShelf, id: ConversationId, row: &Line) -> AnyView {
+    let (named, instructed, deleted) = (row.clone(), row.clone(), row.clone());
+    let label = words(move || Some(named.with(|row| text::more_about(&row.conversation.title))));
     let rename = move || shelf.renaming.set(Some(id));
-    let named = title.clone();
-    let instruct = move || shelf.open_instructions(id, named.clone());
-    let delete = move || shelf.delete(id, title.clone());
+    let instruct = move || shelf.open_instructions(id, title(&instructed));
+    let delete = move || shelf.delete(id, title(&deleted));
     let export = |format: &str, label: &'static str| {
         let href = net::shelf::export_path(id, format);
         view! { <a class="button quiet" href=href download="">{label}</a> }
@@ -101,6 +106,11 @@ fn menu(shelf: TheShelf, id: ConversationId, title: &str) -> AnyView {
     .into_any()
 }
 
+/// Puts the focus where it was before something was chosen from the menu of a conversation.
+pub(super) fn refocus(id: ConversationId) {
+    focus::on(format!(".shelf-row[data-id=\"{id}\"] summary"));
+}
+
 fn rename(shelf: TheShelf, id: ConversationId, title: String) -> AnyView {
     let field = NodeRef::<leptos::html::Input>::new();
     Effect::new(move |_| {
@@ -117,11 +127,19 @@ fn rename(shelf: TheShelf, id: ConversationId, title: String) -> AnyView {
             shelf.rename(id, field.value());
         }
     };
+    // By the keyboard: where else it would go is nowhere.
+    let keep_and_stay = move || {
+        keep();
+        refocus(id);
+    };
     let on_keydown = move |event: web_sys::KeyboardEvent| {
         let composing = event.is_composing() || event.key_code() == 229;
         match event.key().as_str() {
-            "Enter" if !composing => keep(),
-            "Escape" => shelf.keep_title(),
+            "Enter" if !composing => keep_and_stay(),
+            "Escape" => {
+                shelf.keep_title();
+                refocus(id);
+            }
             _ => {}
         }
     };

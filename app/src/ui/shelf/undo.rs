@@ -1,26 +1,25 @@
-//! A deletion that can still be undone.
+//! Deletions that can still be undone.
 
 use leptos::prelude::*;
 
-use crate::shelf::TheShelf;
+use crate::shelf::{Deleted, TheShelf};
 use crate::text;
-use crate::ui::part::{button, part};
+use crate::ui::part::{button, list};
 
-/// A line with a button, for a minute.
+/// A line with a button for each, for a minute.
 pub(super) fn undo(shelf: TheShelf) -> AnyView {
-    let line = part(move || {
-        shelf.deleted.get().map(|deleted| {
-            let undo = button("button", None, text::UNDO, move || shelf.restore());
-            view! {
-                <div class="shelf-undo">
-                    <p>
-                        {text::DELETED} " " <bdi>{deleted.title}</bdi>
-                    </p>
-                    {undo}
-                </div>
-            }
-            .into_any()
-        })
-    });
-    view! { <div aria-live="polite">{line}</div> }.into_any()
+    let line = move |Deleted { id, title, .. }| {
+        let undo = button("button", None, text::UNDO, move || shelf.restore(id));
+        view! {
+            <div class="shelf-undo">
+                <p>
+                    {text::DELETED} " " <bdi>{title}</bdi>
+                </p>
+                {undo}
+            </div>
+        }
+        .into_any()
+    };
+    let lines = list(move || shelf.deleted.get().into_iter().map(line).collect());
+    view! { <div aria-live="polite">{lines}</div> }.into_any()
 }

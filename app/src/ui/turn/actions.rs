@@ -1,6 +1,6 @@
 //! What a person can do about a turn.
 
-use holdfast_protocol::Finish;
+use holdfast_protocol::{Finish, Status};
 use holdfast_recovery::{Action, Event, Turn};
 use leptos::prelude::*;
 
@@ -15,7 +15,7 @@ use crate::ui::part::{button, list, part};
 pub(crate) fn Actions(cell: TurnCell) -> impl IntoView {
     let Page { screen, driver } = expect_context();
     let TurnCell { request_id, turn, .. } = cell;
-    let (rest, continued, copied) = (turn.clone(), turn.clone(), turn.clone());
+    let (rest, continued, copied, paid) = (turn.clone(), turn.clone(), turn.clone(), turn.clone());
     let actions = move || {
         // The newest ask is stopped by the composer's own button.
         let has_own_stop = screen.stoppable.get() == Some(request_id);
@@ -32,6 +32,7 @@ pub(crate) fn Actions(cell: TurnCell) -> impl IntoView {
             Action::SendNow => text::SEND_NOW,
             Action::TakeBack => text::TAKE_BACK,
             Action::Discard => text::DISCARD,
+            Action::AskAgain if paid.with_untracked(may_cost_again) => text::ASK_AGAIN_COSTS,
             Action::AskAgain => text::ASK_AGAIN,
         };
         let class = if action == Action::AskAgain { "button quiet" } else { "button" };
@@ -46,7 +47,11 @@ pub(crate) fn Actions(cell: TurnCell) -> impl IntoView {
         })
     };
     // What needs no leave of recovery's.
-    let is_cut_off = move || continued.with(is_cut_off);
+    // Only the last answer can be gone on from: what was said since then does not follow it.
+    let is_last = move || {
+        screen.turns.with(|turns| turns.last().is_some_and(|last| last.request_id == request_id))
+    };
+    let is_cut_off = move || continued.with(is_cut_off) && is_last();
     let is_over =
         move || rest.with(|turn| turn.status.is_at_rest() && !turn.shown.text().is_empty());
     let go_on = part(move || {
@@ -60,6 +65,13 @@ pub(crate) fn Actions(cell: TurnCell) -> impl IntoView {
     });
     let buttons = list(move || actions().into_iter().map(&press).collect());
     view! { <div class="actions">{go_on} {buttons} {copy}</div> }
+}
+
+/// Whether a model was called for an answer that is not whole: to be told before it is asked again.
+fn may_cost_again(turn: &Turn) -> bool {
+    let outcome = turn.outcome.as_ref().filter(|it| it.status != Status::Completed);
+    let receipt = outcome.and_then(|outcome| outcome.receipt.as_ref());
+    receipt.is_some_and(|receipt| receipt.provider_calls > 0)
 }
 
 /// Whether the model would have gone on.

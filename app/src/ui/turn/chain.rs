@@ -5,6 +5,7 @@ use leptos::prelude::*;
 use super::Page;
 use crate::screen::TurnCell;
 use crate::text;
+use crate::ui::focus;
 use crate::ui::icon::{LEFT, RIGHT};
 use crate::ui::part::{button_unless, part, words};
 
@@ -19,7 +20,16 @@ pub(super) fn Chain(cell: TurnCell) -> impl IntoView {
             let step = |forward: bool, icon, label| {
                 let none = if forward { at == count } else { at == 1 };
                 let none = words(move || none.then(String::new));
-                let go = move || driver.show_another(request_id, forward);
+                let go = move || {
+                    // The button that was pressed goes with the answer it stands under.
+                    if let Some(other) = driver.show_another(request_id, forward) {
+                        let step = if forward { "last" } else { "first" };
+                        focus::first_of([
+                            format!("[data-request-id=\"{other}\"] .chain :{step}-child:enabled"),
+                            format!("[data-request-id=\"{other}\"] .chain :enabled"),
+                        ]);
+                    }
+                };
                 button_unless(Some(none), "button quiet", Some(icon), label, go)
             };
             view! {
