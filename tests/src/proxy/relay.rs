@@ -210,6 +210,7 @@ async fn relay(
     let mut body = upstream.body(&reply, headless);
     let (most, endless) = match request.fault {
         Some(Fault::CutBody(most)) => (most, true),
+        Some(Fault::EndBody(most)) => (most, false),
         Some(Fault::CutBeforeEnd) => (usize::MAX, true),
         _ => (usize::MAX, false),
     };
@@ -217,8 +218,9 @@ async fn relay(
         Some(Fault::Drip(pause)) => Some(pause),
         _ => None,
     };
-    // Without its last chunk, a chunked body has visibly no end, wherever it is cut.
-    let chunked = endless || body.length().is_none();
+    // Without its last chunk, a chunked body has visibly no end, wherever it is cut; and with it, it
+    // has one anywhere.
+    let chunked = endless || most < usize::MAX || body.length().is_none();
     if chunked {
         reply.remove("content-length");
         reply.set("Transfer-Encoding", "chunked");

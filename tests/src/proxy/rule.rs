@@ -123,6 +123,9 @@ pub enum Fault {
     CutBeforeEnd,
     /// The reply ends cleanly after so many bytes of its body, as though that were all of it.
     Truncate(usize),
+    /// The reply is relayed as it comes, and ends cleanly once so many bytes of its body were, while
+    /// Holdfast goes on: a proxy that lets no exchange live longer.
+    EndBody(usize),
     /// The request is forwarded, its reply thrown away, and this one relayed.
     Replace(Reply),
     /// Nothing is forwarded; this reply comes instead.

@@ -102,6 +102,16 @@ async fn a_truncated_reply_ends_cleanly() {
 }
 
 #[tokio::test]
+async fn a_reply_that_goes_on_can_be_ended_cleanly() {
+    let (mock, proxy) = line().await;
+    mock.next(Script::new().words("some words ").then(Step::Hang));
+    proxy.rule(Rule::any(Fault::EndBody(10)));
+    let (status, body, whole) = read(&request(&proxy)).await;
+    assert_eq!((status, body.len(), whole), (Some(200), 10, true));
+    assert_eq!(proxy.struck(Route::Asset).await.ended, Some(Fate::Relayed));
+}
+
+#[tokio::test]
 async fn replies_are_replaced_with_and_without_asking_upstream() {
     let (mock, proxy) = line().await;
     proxy.rule(Rule::any(Fault::Instead(Reply::html(502))));
