@@ -60,6 +60,18 @@ impl Browser {
     /// # Panics
     /// If Chromium or its driver is missing or does not start.
     pub async fn start_with(flags: &[&str]) -> Browser {
+        Browser::launch(flags, "normal").await
+    }
+
+    /// Starts one that waits for no document to load: for those that never do.
+    ///
+    /// # Panics
+    /// If Chromium or its driver is missing or does not start.
+    pub async fn start_impatient() -> Browser {
+        Browser::launch(&[], "none").await
+    }
+
+    async fn launch(flags: &[&str], page_load_strategy: &str) -> Browser {
         let driver = Driver::start().await;
         let profile = tempfile::tempdir().unwrap_or_else(|error| panic!("no profile: {error}"));
         let mut arguments: Vec<String> = [
@@ -84,6 +96,7 @@ impl Browser {
             "browserName": "chrome",
             "goog:chromeOptions": {"args": arguments, "excludeSwitches": ["enable-logging"]},
             "goog:loggingPrefs": {"browser": "ALL"},
+            "pageLoadStrategy": page_load_strategy,
             // A page that never loads fails its test in time to be looked at.
             "timeouts": {"pageLoad": 20_000, "script": 20_000},
             "unhandledPromptBehavior": "accept",
@@ -115,11 +128,6 @@ impl Browser {
     /// If it does not load at all.
     pub async fn open(&self, url: &str) {
         done("open the page", self.client.goto(url).await);
-    }
-
-    /// Opens an address without waiting for it to load, and whatever becomes of it.
-    pub async fn open_without_waiting(&self, url: &str) {
-        self.cdp("Page.navigate", json!({"url": url})).await;
     }
 
     /// Reloads the page.

@@ -3,8 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use fantoccini::Locator;
-use fantoccini::elements::Element;
+use fantoccini::elements::{Element, ElementRef};
 use serde_json::{Value, json};
 
 use super::command::Command;
@@ -57,6 +56,18 @@ pub struct Turn {
     pub text: String,
 }
 
+/// What may have that name, wherever a name can come from: a list has hundreds of controls, and to
+/// have the browser compute the name of each would take longer than what is tested.
+const CANDIDATES: &str = "const [candidates, name] = arguments;
+    const texts = e => [e.ariaLabel, e.title, e.value, e.placeholder, e.textContent,
+        ...[...(e.labels ?? [])].map(it => it.textContent),
+        ...(e.getAttribute('aria-labelledby') ?? '').split(' ')
+            .map(id => document.getElementById(id)?.textContent)];
+    return [...document.querySelectorAll(candidates)].filter(e =>
+        e.checkVisibility() && texts(e).some(text => String(text ?? '').includes(name)));";
+/// Under it, `WebDriver` names an element.
+const ELEMENT: &str = "element-6066-11e4-a52e-4f735466cecf";
+
 /// Reads every turn; must not throw, whatever the page is going through.
 const TURNS: &str = "return [...document.querySelectorAll('article[data-request-id]')].map(a => ({
     id: a.dataset.requestId, status: a.dataset.status ?? '',
@@ -65,8 +76,11 @@ const TURNS: &str = "return [...document.querySelectorAll('article[data-request-
 impl Browser {
     /// The visible control of that role and accessible name, if there is one.
     pub async fn find(&self, role: Role, name: &str) -> Option<Element> {
-        let candidates = self.client.find_all(Locator::Css(role.candidates())).await.ok()?;
-        for element in candidates {
+        let arguments = vec![json!(role.candidates()), json!(name)];
+        let candidates = self.client.execute(CANDIDATES, arguments).await.ok()?;
+        for candidate in candidates.as_array()? {
+            let id = candidate.get(ELEMENT)?.as_str()?.to_owned();
+            let element = Element::from_element_id(self.client.clone(), ElementRef::from(id));
             // The page may take a control away between two looks at it: then it is not there.
             let shown = element.is_displayed().await.unwrap_or(false);
             if shown
