@@ -129,13 +129,41 @@ async fn a_refusal_while_something_else_is_being_written_keeps_both() {
         // What comes instead is decided when the first is let go: cut, looked up, and then refused.
         stage.line.rule(Rule::on(Route::Ask, Fault::Instead(budget)));
         stage.line.rule(Rule::on(Route::Lookup, Fault::DelayRequest(std::time::Duration::ZERO)));
-        stage.line.line(holdfast_tests::proxy::Line::Cut);
-        stage.line.line(holdfast_tests::proxy::Line::Up);
+        stage.cut_all().await;
         stage.browser.turn_with(&turn.request_id, "refused", "The budget is spent.").await;
         assert_eq!(stage.browser.composer().await, "the next one");
         assert!(stage.browser.text().await.contains("to be refused"));
         stage.browser.no_pointers().await;
         assert_eq!(stage.calls(&turn.request_id), 0);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_question_that_needs_a_sign_in_is_kept_and_goes_out_under_the_same_id_after_it() {
+    on_stage("needs_a_sign_in", async |stage| {
+        let nobody = Reply::problem(401, "sign_in_required", "Nobody is signed in.");
+        for route in [Route::Ask, Route::Lookup, Route::Session] {
+            stage.line.rule(Rule::on(route, Fault::Instead(nobody.clone())).always());
+        }
+        let turn = stage.browser.ask("asked signed out").await;
+        let id = turn.request_id;
+        stage.browser.see("Nobody is signed in. Your questions are kept until you are.").await;
+        let turn = stage.browser.turn_of("Sign in to go on").await;
+        assert_eq!(turn.request_id, id);
+        assert!(stage.browser.pointers().await.contains_key(&id));
+        stage.browser.reload().await;
+        stage.browser.turn_of("asked signed out").await;
+        assert!(stage.browser.pointers().await.contains_key(&id), "over a reload too");
+        assert_eq!(stage.submissions(&id).len(), 1, "and it is not sent in vain");
+        stage.line.clear_rules();
+        // They come back from wherever one signs in.
+        stage.look_as_if(false).await;
+        stage.look_as_if(true).await;
+        stage.browser.turn_with(&id, "completed", "The answer to").await;
+        stage.browser.no_pointers().await;
+        assert_eq!((stage.submissions(&id).len(), stage.calls(&id)), (2, 1));
+        assert!(!stage.browser.text().await.contains("Nobody is signed in"));
     })
     .await;
 }

@@ -4,8 +4,10 @@
 use std::time::Duration;
 
 use holdfast_tests::browser::Role;
+use holdfast_tests::client::Request;
 use holdfast_tests::mock::Script;
 use holdfast_tests::proxy::{Exchange, Fault, Route, Rule};
+use serde_json::json;
 
 use crate::stage::{Stage, on_stage};
 
@@ -219,6 +221,54 @@ async fn what_was_exported_can_be_brought_in_again() {
             })
             .await;
         listed(stage, &["to be taken along"]).await;
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn hundreds_of_conversations_are_the_servers_and_the_browser_keeps_next_to_nothing() {
+    on_stage("hundreds", async |stage| {
+        let brought: Vec<_> = (0..160)
+            .map(|number| {
+                json!({
+                    "id": format!("conversation-{number}"), "title": format!("Number {number}"),
+                    "create_time": 1_700_000_000 + number, "current_node": "answer",
+                    "mapping": {
+                        "question": {"id": format!("q{number}"), "parent": null, "message": {
+                            "author": {"role": "user"}, "create_time": 1_700_000_000 + number,
+                            "content": {"content_type": "text", "parts": ["Who asks?"]}}},
+                        "answer": {"id": format!("a{number}"), "parent": "question", "message": {
+                            "author": {"role": "assistant"}, "create_time": 1_700_000_001 + number,
+                            "content": {"content_type": "text", "parts": ["x".repeat(2_000)]}}},
+                    },
+                })
+            })
+            .collect();
+        let brought = json!(brought).to_string();
+        let imported = Request::new(stage.holdfast.address(), "POST", "/api/v1/import")
+            .header("Content-Type", "application/json")
+            .body(brought)
+            .send()
+            .await
+            .unwrap();
+        assert_eq!(imported.json()["created"], 160, "{}", imported.text());
+        stage.browser.reload().await;
+        for shown in [50, 100, 150] {
+            stage
+                .browser
+                .wait_for("a page of the list", async |_| {
+                    (titles(stage).await.len() == shown).then_some(())
+                })
+                .await;
+            stage.browser.click("More").await;
+        }
+        assert_eq!(titles(stage).await[0], "Number 159", "newest first");
+        let kept = "return [sessionStorage, localStorage]
+            .map(area => JSON.stringify({...area}).length).reduce((a, b) => a + b)";
+        let kept = stage.browser.run(kept).await.as_u64().unwrap();
+        assert!(kept < 20_000, "{kept} characters");
+        let next = stage.browser.ask("and on").await.request_id;
+        stage.browser.turn_with(&next, "completed", "The answer to").await;
     })
     .await;
 }

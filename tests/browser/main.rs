@@ -7,6 +7,7 @@
 
 #![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "tests")]
 
+mod archived;
 mod asking;
 mod conversations;
 mod crashing;
@@ -17,12 +18,14 @@ mod gateways;
 mod inert;
 mod keeping;
 mod keyboard;
+mod leaving;
 mod live;
 mod matrix;
 mod nginx;
 mod outages;
 mod owners;
 mod parts;
+mod resuming;
 mod returning;
 mod screens;
 mod sentinel;

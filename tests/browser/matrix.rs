@@ -10,6 +10,7 @@ use std::panic::AssertUnwindSafe;
 use std::time::Duration;
 
 use futures_util::FutureExt as _;
+use holdfast_tests::browser::SEEN_WITHIN;
 use holdfast_tests::mock::Script;
 use holdfast_tests::proxy::{Fault, Line, Reply, Route, Rule};
 use serde_json::json;
@@ -208,7 +209,7 @@ async fn play(stage: &mut Stage, happening: Happening, point: Point) {
     stage.mock.open("rest");
     let end = stage
         .browser
-        .wait_for_within(Duration::from_mins(1), "an honest end", async |page| {
+        .wait_for_within(2 * SEEN_WITHIN, "an honest end", async |page| {
             let turns = page.turns().await;
             let turn = turns.into_iter().find(|turn| turn.text.contains(question))?;
             let ends = ["completed", "failed", "cancelled", "interrupted"];
@@ -224,6 +225,7 @@ async fn play(stage: &mut Stage, happening: Happening, point: Point) {
         _ => &["completed"],
     };
     assert!(honest.contains(&end.status.as_str()), "{end:?}");
+    assert!(end.text.matches(BEGINNING.trim()).count() <= 1, "nothing twice: {end:?}");
     if end.status == "completed" {
         assert!(end.text.contains(WHOLE), "{end:?}");
     } else if matches!(point, Point::MidText | Point::Settling) {
@@ -277,6 +279,8 @@ async fn happens(stage: &mut Stage, happening: Happening) {
             stage.browser.cdp("Page.setWebLifecycleState", json!({"state": "frozen"})).await;
             sleep(A_WHILE).await;
             stage.browser.cdp("Page.setWebLifecycleState", json!({"state": "active"})).await;
+            // Chromium's emulation leaves it awake in the background.
+            stage.look_as_if(true).await;
         }
         Happening::Stop => {
             stage.browser.click("Stop").await;

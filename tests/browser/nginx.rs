@@ -9,7 +9,7 @@ use tokio::time::sleep;
 use crate::stage::{Setting, Stage, on_stage_with};
 
 /// Longer than nginx waits.
-const SILENCE: Duration = Duration::from_secs(7);
+const SILENCE: Duration = Duration::from_secs(6);
 
 async fn works(stage: &mut Stage) {
     let script = Script::new().gate("first").words("the first words ");

@@ -8,9 +8,6 @@ use tokio::time::sleep;
 
 use crate::stage::on_stage;
 
-/// Long enough that the page notices and shows it, and has failed a few times by the end.
-const OUTAGE: Duration = Duration::from_secs(3);
-
 #[tokio::test]
 async fn an_outage_in_mid_answer_takes_nothing_away_and_loses_nothing() {
     on_stage("an_outage_in_mid_answer", async |stage| {
@@ -19,9 +16,8 @@ async fn an_outage_in_mid_answer_takes_nothing_away_and_loses_nothing() {
         let id = turn.request_id;
         stage.browser.turn_with(&id, "pending", "the first words").await;
         stage.line.line(Line::Cut);
-        sleep(OUTAGE).await;
-        let during = stage.browser.turns().await;
-        assert!(during[0].text.contains("the first words"), "text never shrinks: {during:?}");
+        let during = stage.browser.turn_of("onnection lost").await;
+        assert!(during.text.contains("the first words"), "text never shrinks: {during:?}");
         stage.line.line(Line::Up);
         stage.mock.open("go");
         let whole = "the first words and the last";
@@ -43,10 +39,9 @@ async fn an_answer_that_ends_during_an_outage_is_there_when_the_line_is() {
         stage.line.line(Line::Cut);
         stage.mock.open("go");
         stage.mock.wait("its end", |calls| calls[0].ended.is_some()).await;
-        sleep(OUTAGE).await;
-        let during = &stage.browser.turns().await[0];
+        // The page says what is the matter, and takes nothing away.
+        let during = stage.browser.turn_of("onnection lost").await;
         assert!(during.text.contains("the first words"), "text never shrinks: {during:?}");
-        assert!(during.text.contains("onnection lost"), "and the page says why: {during:?}");
         stage.line.line(Line::Up);
         let whole = "the first words and the last";
         let turn = stage.browser.turn_with(&id, "completed", whole).await;
@@ -59,16 +54,17 @@ async fn an_answer_that_ends_during_an_outage_is_there_when_the_line_is() {
 #[tokio::test]
 async fn a_line_that_falls_silent_is_noticed_and_the_answer_recovered() {
     on_stage("a_silent_line", async |stage| {
+        stage.hurry().await;
         stage.mock.next(Script::gated("the first words ", "go", "and the last"));
         let id = stage.browser.ask("over a silent line").await.request_id;
         stage.browser.turn_with(&id, "pending", "the first words").await;
         stage.line.line(Line::Silent);
         stage.mock.open("go");
         stage.mock.wait("its end", |calls| calls[0].ended.is_some()).await;
-        sleep(OUTAGE).await;
+        let during = stage.browser.turn_of("onnection lost").await;
+        assert!(during.text.contains("the first words"), "text never shrinks: {during:?}");
         // What hung in the silence is dead when the network has changed.
-        stage.line.line(Line::Cut);
-        stage.line.line(Line::Up);
+        stage.cut_all().await;
         stage.browser.turn_with(&id, "completed", "the first words and the last").await;
         assert_eq!((stage.submissions(&id).len(), stage.calls(&id)), (1, 1));
     })
@@ -162,6 +158,16 @@ async fn when_attempts_are_spent_the_page_says_so_and_can_still_check_again() {
         let lookups = stage.lookups(&id);
         assert_eq!(lookups.iter().filter(|it| it.status.is_none()).count(), 3, "{lookups:?}");
         assert!(stage.browser.pointers().await.contains_key(&id), "the pointer is kept");
+
+        // It has not given up for good: to look at the page again is enough.
+        stage.line.clear_rules();
+        stage.look_as_if(false).await;
+        stage.look_as_if(true).await;
+        stage.browser.turn_with(&id, "pending", "the first words").await;
+        stage.line.rule(Rule::on(Route::Lookup, Fault::CutBeforeForward).always());
+        stage.line.rule(Rule::on(Route::Events, Fault::CutBeforeForward).always());
+        stage.cut_streams().await;
+        stage.browser.turn_when("unreachable", &id, |turn| turn.status == "unreachable").await;
         stage.line.clear_rules();
         stage.mock.open("go");
         stage.browser.click("Check again").await;

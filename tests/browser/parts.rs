@@ -44,6 +44,7 @@ async fn a_question_goes_out_and_is_shown_once_the_rest_is_here() {
 #[tokio::test]
 async fn a_rest_that_never_comes_ends_in_a_sentence_and_a_button() {
     on_stage("the_rest_never_comes", async |stage| {
+        stage.hurry().await;
         let gone = Rule::on(Route::LaterPart, Fault::CutBeforeReply).always();
         without_the_rest(stage, gone).await;
         stage.browser.see("Part of the page is missing. Trying again").await;

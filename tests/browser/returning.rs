@@ -41,6 +41,14 @@ async fn the_question_is_on_screen_at_once_after_a_reload_even_while_the_server_
         stage.browser.reload().await;
         let turn = stage.browser.turn_of("here I am").await;
         assert_eq!(turn.request_id, id);
+        // Nobody knows yet, and the page says no more than that; and it can be asked and stopped.
+        stage
+            .line
+            .wait("a lookup", |_| stage.lookups(&id).iter().any(|it| it.ended.is_none()))
+            .await;
+        let turn = stage.browser.turn_with(&id, "unknown", "Checking whether").await;
+        assert!(!turn.text.contains("Ask again"), "{turn:?}");
+        assert!(stage.browser.can_press("Send").await && stage.browser.can_press("Stop").await);
         assert!(stage.line.exchanges().iter().any(|it| it.fault.is_some() && it.ended.is_none()));
         stage.line.clear_rules();
         stage.line.open("go");

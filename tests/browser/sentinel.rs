@@ -5,7 +5,7 @@ use holdfast_tests::proxy::{Fault, Reply, Route, Rule};
 
 use serde_json::json;
 
-use crate::stage::{Stage, on_stage};
+use crate::stage::{Setting, Stage, on_stage, on_stage_with};
 
 /// A module that is valid and does nothing but trap when it starts: what a panic before the first
 /// line of the page looks like.
@@ -144,6 +144,7 @@ async fn the_sentinel_survives_a_bad_line_too() {
         ];
         let count = faults.len();
         stage.page_may_break();
+        stage.hurry().await;
         stage.mock.next(Script::gated("the first words ", "go", "and the last"));
         let id = stage.browser.ask("left to the sentinel").await.request_id;
         stage.browser.turn_with(&id, "pending", "the first words").await;
@@ -161,4 +162,35 @@ async fn the_sentinel_survives_a_bad_line_too() {
         assert_eq!(struck, count);
     })
     .await;
+}
+
+#[tokio::test]
+async fn a_program_that_never_arrives_leaves_the_answer_to_the_sentinel() {
+    let setting = || Setting { impatient: true, ..Setting::default() };
+    for (name, route) in [("the_program", Route::Wasm), ("the_script", Route::Script)] {
+        on_stage_with(&format!("never_arrives_{name}"), setting(), async |stage| {
+            stage.hurry().await;
+            stage.mock.next(Script::gated("the first words ", "go", "and the last"));
+            let id = stage.browser.ask("left to the sentinel").await.request_id;
+            stage.browser.turn_with(&id, "pending", "the first words").await;
+            stage.line.rule(Rule::on(route, Fault::HoldRequest("late".into())).always());
+            stage.browser.cdp("Network.enable", json!({})).await;
+            stage.browser.cdp("Network.setCacheDisabled", json!({"cacheDisabled": true})).await;
+            stage.browser.reload().await;
+            let panel = shows(stage, "left to the sentinel").await;
+            assert!(panel.contains("The page could not start."), "{panel}");
+            assert!(panel.contains("Reload"), "and there is something to do: {panel}");
+            stage.mock.open("go");
+            shows(stage, "the first words and the last").await;
+            assert_eq!((stage.submissions(&id).len(), stage.calls(&id)), (1, 1));
+
+            // It was slow, not gone: the page takes over.
+            stage.line.open("late");
+            stage.browser.turn_with(&id, "completed", "the first words and the last").await;
+            stage.ready().await;
+            let panel = "return document.getElementById('sentinel')";
+            assert!(stage.browser.run(panel).await.is_null());
+        })
+        .await;
+    }
 }

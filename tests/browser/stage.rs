@@ -31,7 +31,15 @@ pub(crate) struct Setting {
     pub(crate) host: Option<&'static str>,
     /// The mount of a real nginx that the page is opened at: it stands in front of the line.
     pub(crate) behind_nginx: Option<&'static str>,
+    /// Nobody waits for a document to load: it may never do.
+    pub(crate) impatient: bool,
 }
+
+/// Whatever the page waits for a second or longer comes ten times as soon; what it sends, and what is
+/// shown, stay the same.
+const HURRIED: &str = "
+    const set = window.setTimeout;
+    window.setTimeout = (act, millis, ...rest) => set(act, millis < 1e3 ? millis : millis / 10, ...rest);";
 
 /// Whether an exchange is of the kind of which a tab has one: a stream, or its client asked to wait.
 pub(crate) fn is_long(exchange: &Exchange) -> bool {
@@ -71,7 +79,11 @@ pub(crate) async fn on_stage_with(
     let holdfast = start.start().await;
     line.point_at(holdfast.address());
     let flags: Vec<&str> = setting.chromium.iter().map(String::as_str).collect();
-    let browser = Browser::start_with(&flags).await;
+    let browser = if setting.impatient {
+        Browser::start_impatient().await
+    } else {
+        Browser::start_with(&flags).await
+    };
     let mut stage = Stage { browser, line, holdfast, mock, may_break: false };
 
     let run = AssertUnwindSafe(async {
@@ -95,6 +107,31 @@ impl Stage {
     pub(crate) async fn ready(&self) {
         self.browser.control(Role::Textbox, "Question").await;
         self.browser.control(Role::Button, "Send").await;
+    }
+
+    /// Loads the page anew, and every page from then on, as one whose timers run ten times as fast:
+    /// for what only shows once a deadline, or many pauses, are over.
+    pub(crate) async fn hurry(&mut self) {
+        self.browser.before_every_document(HURRIED).await;
+        self.browser.run("window.__unhurried = true").await;
+        self.browser.reload().await;
+        self.browser
+            .wait_for("the page anew", async |page| {
+                (page.run("return window.__unhurried ?? false").await == false).then_some(())
+            })
+            .await;
+        self.ready().await;
+    }
+
+    /// Tells the page that it is hidden, or seen again.
+    pub(crate) async fn look_as_if(&self, visible: bool) {
+        let state = if visible { "visible" } else { "hidden" };
+        let looks = format!(
+            "Object.defineProperty(document, 'visibilityState',
+                {{ value: '{state}', configurable: true }});
+            document.dispatchEvent(new Event('visibilitychange'))"
+        );
+        self.browser.run(&looks).await;
     }
 
     /// Opens an address in another tab, and goes there. The tab that was looked at before.
@@ -155,9 +192,19 @@ impl Stage {
 
     /// Cuts the streams that are under way, and leaves the line as it was.
     pub(crate) async fn cut_streams(&self) {
+        self.cut(|it| it.route == Route::Events).await;
+    }
+
+    /// Cuts whatever is under way, as when the network changes, and leaves the line as it was.
+    pub(crate) async fn cut_all(&self) {
+        self.cut(|_| true).await;
+    }
+
+    /// The line must be down for long enough that all of it is seen to be.
+    async fn cut(&self, is_meant: impl Fn(&Exchange) -> bool) {
         self.line.line(Line::Cut);
-        let is_over = |it: &Exchange| it.route != Route::Events || it.ended.is_some();
-        self.line.wait("no stream", |all| all.iter().all(is_over)).await;
+        let is_over = |it: &Exchange| !is_meant(it) || it.ended.is_some();
+        self.line.wait("nothing under way", |all| all.iter().all(is_over)).await;
         self.line.line(Line::Up);
     }
 

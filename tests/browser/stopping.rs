@@ -46,6 +46,62 @@ async fn stop_in_mid_answer_keeps_what_was_written() {
 }
 
 #[tokio::test]
+async fn what_is_asked_right_after_stop_sees_what_was_written_until_then() {
+    on_stage("asked_right_after_stop", async |stage| {
+        stage.mock.next(Script::new().words("the first words ").then(Step::Hang));
+        let id = stage.browser.ask("to be stopped").await.request_id;
+        stage.browser.turn_with(&id, "pending", "the first words").await;
+        // Stop is slow on its way, and the question overtakes it.
+        stage.line.rule(Rule::on(Route::Cancel, Fault::HoldRequest("go".into())));
+        stage.browser.click("Stop").await;
+        let next = stage.browser.ask("right after it").await.request_id;
+        stage
+            .line
+            .wait("the next one", |_| {
+                stage.submissions(&next).iter().any(|it| it.status == Some(202))
+            })
+            .await;
+        assert_eq!(stage.calls(&next), 0, "it waits for what is being stopped");
+        stage.line.open("go");
+        stage.browser.turn_with(&id, "cancelled", "the first words").await;
+        stage.browser.turn_with(&next, "completed", "The answer to").await;
+        hung_up(stage, &id).await;
+        let told = stage.mock.calls_of(&next)[0].messages();
+        assert!(told.iter().any(|(_, text)| text.contains("the first words")), "{told:?}");
+        stage.browser.reload().await;
+        stage.browser.turn_with(&next, "completed", "The answer to").await;
+        let turns = stage.browser.turns().await;
+        let order: Vec<_> = turns.iter().map(|turn| turn.request_id.as_str()).collect();
+        assert_eq!(order, [id.as_str(), next.as_str()]);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn stop_while_the_model_thinks_keeps_its_thoughts_and_says_that_it_was_called() {
+    on_stage("stop_while_it_thinks", async |stage| {
+        stage.mock.next(Script::new().reasoning("Let me see. ").then(Step::Hang));
+        let id = stage.browser.ask("think for long").await.request_id;
+        stage.browser.turn_with(&id, "pending", "Thinking").await;
+        stage.browser.click("Stop").await;
+        stage.browser.turn_with(&id, "cancelled", "Stopped.").await;
+        hung_up(stage, &id).await;
+        for _ in 0..2 {
+            let open =
+                "document.querySelectorAll('article details').forEach(it => { it.open = true })";
+            stage.browser.run(open).await;
+            let turn = stage.browser.turn_with(&id, "cancelled", "Let me see.").await;
+            assert!(turn.text.contains("Model calls\n1\n"), "it may cost: {}", turn.text);
+            stage.browser.reload().await;
+            stage.browser.turn_with(&id, "cancelled", "Stopped.").await;
+        }
+        let next = stage.browser.ask("and on").await;
+        stage.browser.turn_with(&next.request_id, "completed", "The answer to").await;
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn stop_before_the_ask_is_accepted_keeps_it_from_ever_running() {
     on_stage("stop_before_accept", async |stage| {
         stage.line.rule(Rule::on(Route::Ask, Fault::LateRequest("go".into())));

@@ -3,7 +3,7 @@
 use holdfast_tests::mock::Script;
 use holdfast_tests::proxy::{Fault, Route, Rule};
 
-use crate::stage::{Setting, Stage, on_stage, on_stage_with};
+use crate::stage::{Setting, Stage, is_long, on_stage, on_stage_with};
 
 /// Asks and reloads in mid answer; the answer must come.
 async fn survives_a_reload(stage: &mut Stage) {
@@ -107,6 +107,9 @@ async fn a_page_that_is_no_secure_context_asks_and_recovers_as_well() {
         stage.browser.turn_with(&turn.request_id, "completed", "The answer to").await;
         stage.line.struck(Route::Ask).await;
         survives_a_reload(stage).await;
+        // Without locks no tab can be chosen to hold a connection, so none does.
+        let long: Vec<_> = stage.line.exchanges().into_iter().filter(is_long).collect();
+        assert!(long.is_empty(), "{long:#?}");
     })
     .await;
 }

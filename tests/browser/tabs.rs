@@ -1,7 +1,5 @@
 //! Many tabs on one server, seen and unseen.
 
-use std::time::Duration;
-
 use holdfast_tests::mock::Script;
 use serde_json::json;
 
@@ -27,6 +25,7 @@ async fn a_hidden_tab_holds_no_long_exchange_and_catches_up_when_seen() {
         stage.mock.open("go");
         stage.mock.wait("its end", |calls| calls[0].ended.is_some()).await;
         stage.browser.cdp("Page.setWebLifecycleState", json!({"state": "active"})).await;
+        stage.look_as_if(true).await;
         stage.browser.turn_with(&id, "completed", "the first words and the last").await;
         stage.browser.no_pointers().await;
     })
@@ -52,6 +51,14 @@ async fn an_eighth_tab_loads_while_seven_wait_for_the_same_answer() {
             stage.browser.turn_with(&id, "completed", "the first words and the last").await;
         }
         assert_eq!((stage.submissions(&id).len(), stage.calls(&id)), (1, 1));
+
+        // And whoever is the last of them can stop as well.
+        stage.mock.next(Script::gated("once more ", "never", "said"));
+        let id = stage.browser.ask("to be stopped").await.request_id;
+        stage.browser.turn_with(&id, "pending", "once more").await;
+        stage.browser.click("Stop").await;
+        stage.browser.turn_with(&id, "cancelled", "once more").await;
+        stage.mock.wait("the hang-up", |calls| calls[1].client_closed()).await;
     })
     .await;
 }
@@ -87,15 +94,27 @@ async fn a_tab_that_slept_looks_up_when_it_wakes() {
         stage.mock.next(Script::gated("the first words ", "go", "and the last"));
         let id = stage.browser.ask("sleep over it").await.request_id;
         stage.browser.turn_with(&id, "pending", "the first words").await;
+        let listen = "window.__said = [];
+            new MutationObserver(() => __said.push(document.body.innerText))
+                .observe(document.body, {childList: true, subtree: true, characterData: true})";
+        stage.browser.run(listen).await;
         stage.browser.cdp("Page.setWebLifecycleState", json!({"state": "frozen"})).await;
         // The network changed meanwhile: what was open is dead.
-        stage.line.line(holdfast_tests::proxy::Line::Cut);
-        stage.line.line(holdfast_tests::proxy::Line::Up);
+        stage.cut_all().await;
         stage.mock.open("go");
         stage.mock.wait("its end", |calls| calls[0].ended.is_some()).await;
-        tokio::time::sleep(Duration::from_secs(2)).await;
         stage.browser.cdp("Page.setWebLifecycleState", json!({"state": "active"})).await;
+        // Chromium's emulation leaves it awake in the background.
+        stage.look_as_if(true).await;
         stage.browser.turn_with(&id, "completed", "the first words and the last").await;
+        let said = stage.browser.run("return __said.join()").await.to_string();
+        assert!(said.contains("and the last"), "it was listened to: {said}");
+        for alarm in ["onnection lost", "cannot be reached", "could not", "Trying again"] {
+            assert!(!said.contains(alarm), "no alarm for an answer that is there: {said}");
+        }
+        let next = stage.browser.ask("awake").await.request_id;
+        stage.browser.turn_with(&next, "completed", "The answer to").await;
+        assert!(!stage.streams(&next).is_empty(), "it knows that it is looked at");
         assert_eq!((stage.submissions(&id).len(), stage.calls(&id)), (1, 1));
     })
     .await;
