@@ -28,6 +28,15 @@ async fn an_ask_in_mid_answer_is_interrupted_by_a_crash_and_keeps_its_partial_te
     assert_eq!(interrupted["receipt"]["provider_calls"], 1, "it may have been billed");
     assert_eq!(outcome(&api.ask(&ask).await, 200, &ask), interrupted, "never silently repeated");
     assert_eq!(api.calls(&ask), 1);
+
+    // What is asked next goes on from there.
+    let next = ask.then("and on");
+    api.ask_and_settle(&next).await;
+    let told = api.mock.calls_of(next.id())[0].messages();
+    let told: Vec<_> = told.iter().map(|(_, text)| text.as_str()).collect();
+    let at = told.iter().position(|text| *text == "this will be cut");
+    let answer = at.and_then(|at| told.get(at + 1));
+    assert!(answer.is_some_and(|text| text.starts_with("the first words ")), "{told:?}");
 }
 
 #[tokio::test]
