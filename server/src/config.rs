@@ -410,9 +410,9 @@ mod tests {
             let flag = Settings { system_prompt: Some(" ".to_owned()), ..settings };
             assert_eq!(complete(flag, &home).unwrap().system_prompt, None, "an empty one is none");
         }
-        let long = Settings { system_prompt: Some("é".repeat(32_769)), ..Settings::default() };
+        let long = Settings { system_prompt: Some("é".repeat(16_001)), ..Settings::default() };
         let sentence = complete(long, &home).unwrap_err().to_string();
-        assert!(sentence.starts_with("--system-prompt: The system prompt has 32769"), "{sentence}");
+        assert!(sentence.starts_with("--system-prompt: The system prompt has 16001"), "{sentence}");
     }
 
     #[test]

@@ -138,10 +138,14 @@ async fn a_system_prompt_comes_first_in_what_the_model_is_shown() {
         let content = &api.mock.calls_of(ask.id())[0].body["messages"][0]["content"];
         assert!(content.as_str().unwrap().starts_with("Be terse."), "{content}");
     }
-    for wrong in [json!(7), json!("a\u{0}"), json!("é".repeat(32_769))] {
+    for wrong in [json!(7), json!("a\u{0}"), json!("é".repeat(16_001))] {
         let refused = api.ask(&Ask::new("Why?").with("system_prompt", wrong)).await;
         assert_problem(&refused, 400, "invalid_field");
     }
+    // At the limit, in characters of four bytes each.
+    let longest = json!({"system_prompt": "😀".repeat(16_000)});
+    let changed = api.request("PATCH", &path(&first)).json(&longest).send().await.unwrap();
+    assert_eq!(changed.status(), 200, "{}", changed.text());
     for wrong in [json!({"system_prompt": 7}), json!({"system_prompt": "a\u{0}"}), json!({})] {
         let refused = api.request("PATCH", &path(&first)).json(&wrong).send().await.unwrap();
         assert_problem(&refused, 400, "invalid_field");

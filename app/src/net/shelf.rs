@@ -9,6 +9,8 @@ use super::{Abort, fetch};
 use crate::{json, text};
 
 const DEADLINE: Millis = 30_000;
+/// A file takes a slow line its time: as long as the server waits for it, and what it does then.
+const IMPORT_DEADLINE: Millis = 70 * 60 * 1_000;
 
 /// What came of it, or the sentence that says why nothing did.
 pub(crate) type Done<T> = Result<T, String>;
@@ -65,7 +67,9 @@ pub(crate) async fn restore(id: ConversationId) -> Done<Value> {
 
 /// Takes in what was exported. How many were created, were here unchanged, and are in conflict.
 pub(crate) async fn import(exported: String) -> Done<[u64; 3]> {
-    let report: Value = ask(Method::POST, "api/v1/import", Vec::new(), Some(exported)).await?;
+    let abort = Abort::after(IMPORT_DEADLINE);
+    let path = "api/v1/import";
+    let report: Value = ask_until(Method::POST, path, Vec::new(), Some(exported), &abort).await?;
     Ok(["created", "unchanged", "conflicts"].map(|name| match report.get(name) {
         Some(Value::Array(ids)) => ids.len() as u64,
         number => number.and_then(Value::as_u64).unwrap_or_default(),
@@ -78,9 +82,18 @@ async fn ask<T: serde::de::DeserializeOwned>(
     query: Vec<(&str, String)>,
     body: Option<String>,
 ) -> Done<T> {
+    ask_until(method, path, query, body, &Abort::after(DEADLINE)).await
+}
+
+async fn ask_until<T: serde::de::DeserializeOwned>(
+    method: Method,
+    path: &str,
+    query: Vec<(&str, String)>,
+    body: Option<String>,
+    abort: &Abort,
+) -> Done<T> {
     let nothing = || text::NOT_REACHED.to_owned();
-    let abort = Abort::after(DEADLINE);
-    let fetched = fetch::request(method, path, query, body, 0, &abort).await.ok_or_else(nothing)?;
+    let fetched = fetch::request(method, path, query, body, 0, abort).await.ok_or_else(nothing)?;
     let reply = fetched.reply();
     match reply.status {
         200 => json::read(reply.body).ok_or_else(nothing),

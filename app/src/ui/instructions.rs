@@ -38,7 +38,7 @@ pub(super) fn dialog(
                 class="field"
                 rows="8"
                 dir="auto"
-                maxlength="32768"
+                maxlength="16000"
                 aria-label=text::INSTRUCTIONS
                 prop:value=now
             ></textarea>

@@ -24,8 +24,8 @@ pub const PAGE_TURNS: u32 = 50;
 pub const PAGE_TURNS_MOST: u32 = 200;
 /// The largest body of an import, in bytes.
 pub const IMPORT_BODY_BYTES: usize = 64 * 1024 * 1024;
-/// The longest system prompt, in Unicode scalar values.
-pub const SYSTEM_PROMPT_CHARS: usize = 32_768;
+/// The longest system prompt, in Unicode scalar values: in any script it fits into [`BODY_BYTES`].
+pub const SYSTEM_PROMPT_CHARS: usize = 16_000;
 /// The longest title of a conversation, in Unicode scalar values, after trimming.
 pub const TITLE_CHARS: usize = 200;
 /// Conversations in a page of their list when no limit is named.

@@ -24,6 +24,7 @@ impl Conversations {
     pub async fn delete(&self, key: ConversationKey, until: Until) -> Result<bool, JournalError> {
         let conversations = self.clone();
         let deleted = self.seen_to(async move {
+            let _turn = conversations.0.deleting.lock().await;
             let at = conversations.now();
             let is_known = conversations.0.journal.delete(key, at).await?;
             if is_known {
@@ -42,7 +43,10 @@ impl Conversations {
         until: Until,
     ) -> Result<Restored, JournalError> {
         let conversations = self.clone();
-        let restored = self.seen_to(async move { conversations.restored(key).await });
+        let restored = self.seen_to(async move {
+            let _turn = conversations.0.deleting.lock().await;
+            conversations.restored(key).await
+        });
         until.in_time(restored).await?
     }
 

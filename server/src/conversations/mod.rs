@@ -21,7 +21,7 @@ use futures_util::Stream;
 use futures_util::stream::try_unfold;
 use holdfast_protocol::{ConversationList, ConversationSummary};
 use serde_json::Value;
-use tokio::sync::{Notify, Semaphore};
+use tokio::sync::{Mutex, Notify, Semaphore};
 
 pub use self::delete::Restored;
 pub use self::export::Format;
@@ -30,9 +30,14 @@ pub use self::import::ImportError;
 use crate::clock::Clock;
 use crate::journal::{
     Changes, ConversationKey, Imported, Journal, JournalError, Listing, Moment, PrincipalId,
+    Transcript,
 };
 use crate::runs::{Phase, Runs, Until};
 
+/// Why an export breaks off.
+const DELETED: &str = "the conversation was deleted while it was exported";
+/// How much text of an import is written in one go, in bytes: others want to write.
+const IMPORTED: usize = 256 * 1024;
 /// How many turns are read at once of a conversation that is taken along.
 const STRETCH: u32 = 50;
 
@@ -46,6 +51,8 @@ struct Inner {
     clock: Arc<dyn Clock>,
     /// Something was deleted.
     deleted: Notify,
+    /// What is deleted or taken back stands in the journal and with the runs: in the same order.
+    deleting: Mutex<()>,
     /// A file may be large: one at a time.
     importing: Semaphore,
 }
@@ -58,6 +65,7 @@ impl Conversations {
             runs,
             clock,
             deleted: Notify::new(),
+            deleting: Mutex::new(()),
             importing: Semaphore::new(1),
         }))
     }
@@ -122,8 +130,11 @@ impl Conversations {
                 let last = stretch.turns.last().and_then(|turn| turn.outcome.seq);
                 let is_over = stretch.turns.len() < STRETCH as usize;
                 let next = match last.filter(|_| !is_over) {
-                    // One that is deleted meanwhile ends here.
-                    Some(last) => journal.transcript(key, last, STRETCH).await?,
+                    Some(last) => match journal.transcript(key, last, STRETCH).await? {
+                        // It must not look whole.
+                        None => return Err(JournalError::Unavailable(DELETED.to_owned())),
+                        next => next,
+                    },
                     None => None,
                 };
                 if next.is_none() {
@@ -154,12 +165,31 @@ impl Conversations {
             let read = tokio::task::spawn_blocking(move || import::read(&file));
             match read.await.map_err(lost)? {
                 Err(error) => Ok(Err(error)),
-                Ok(transcripts) => {
-                    conversations.0.journal.import(principal, transcripts).await.map(Ok)
-                }
+                Ok(transcripts) => conversations.imported(principal, transcripts).await.map(Ok),
             }
         });
         until.in_time(imported).await?
+    }
+
+    /// Writes what was read from a file, a little at a time. What was written before something failed is
+    /// there, and is found to be so when the file is brought again.
+    async fn imported(
+        &self,
+        principal: PrincipalId,
+        transcripts: Vec<Transcript>,
+    ) -> Result<Imported, JournalError> {
+        let mut imported = Imported::default();
+        for transcript in transcripts {
+            for part in transcript.parts(IMPORTED) {
+                let repeated: Vec<_> =
+                    part.turns.iter().filter_map(|turn| turn.outcome.retry_of).collect();
+                let written = self.0.journal.import(principal, vec![part]).await;
+                // A failed write proves nothing.
+                self.0.runs.repeated(principal, repeated);
+                imported.add(written?);
+            }
+        }
+        Ok(imported)
     }
 
     fn now(&self) -> Moment {

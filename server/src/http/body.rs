@@ -9,14 +9,19 @@ use axum::response::{IntoResponse, Response};
 use futures_util::StreamExt as _;
 use holdfast_protocol::{Code, Problem};
 use serde_json::{Value, json};
+use tokio::task::spawn_blocking;
 use tokio::time::{Instant, timeout, timeout_at};
 
 use super::Site;
 use super::caller::Caller;
 use super::problem::Fault;
 
-/// How long a body may take to arrive, from the beginning of the exchange.
+/// How long a body may take to arrive, from the beginning of the exchange …
 const PATIENCE: Duration = Duration::from_secs(20);
+/// … and for how many bytes of a large one there is a second more: a file takes a slow line its time.
+const BYTES_A_SECOND: u64 = 16 * 1024;
+/// From what size on a body is large, and read aside: others want to be served.
+const LARGE: usize = 1024 * 1024;
 /// How much of a body that is too large is read on, so that the client, which may be sending still,
 /// gets to read why …
 const LINGER_BYTES: usize = 4 * 1024 * 1024;
@@ -38,14 +43,25 @@ impl<const LIMIT: usize> FromRequest<Site> for Json<LIMIT> {
             let detail = "The body must be sent as `Content-Type: application/json`.";
             return Err(Fault::new(Code::UnsupportedMediaType, detail).into_response());
         }
-        let bytes = read(&parts.headers, body, LIMIT, Instant::now() + PATIENCE).await?;
-        let value = serde_json::from_slice(&bytes).map_err(|error| {
-            let detail = format!("The body is not valid JSON: {error}.");
-            Fault::new(Code::InvalidJson, detail).into_response()
-        })?;
+        let bytes = read(&parts.headers, body, LIMIT).await?;
+        let value = parse(bytes).await.map_err(IntoResponse::into_response)?;
         let caller = Caller::of(&parts, site).map_err(IntoResponse::into_response)?;
         Ok(Self { caller, value })
     }
+}
+
+async fn parse(bytes: Vec<u8>) -> Result<Value, Fault> {
+    let is_large = bytes.len() > LARGE;
+    let parse = move || serde_json::from_slice(&bytes).map_err(|error| error.to_string());
+    let parsed = if is_large {
+        // Should it panic, that is a fault of what was sent.
+        spawn_blocking(parse).await.unwrap_or_else(|_| Err("it cannot be read".to_owned()))
+    } else {
+        parse()
+    };
+    parsed.map_err(|error| {
+        Fault::new(Code::InvalidJson, format!("The body is not valid JSON: {error}."))
+    })
 }
 
 fn is_json(headers: &HeaderMap) -> bool {
@@ -56,12 +72,9 @@ fn is_json(headers: &HeaderMap) -> bool {
         .is_some_and(|media_type| media_type.trim().eq_ignore_ascii_case("application/json"))
 }
 
-async fn read(
-    headers: &HeaderMap,
-    body: Body,
-    limit: usize,
-    deadline: Instant,
-) -> Result<Vec<u8>, Response> {
+async fn read(headers: &HeaderMap, body: Body, limit: usize) -> Result<Vec<u8>, Response> {
+    let begun = Instant::now();
+    let is_large = limit > LARGE;
     let announced = headers
         .get(header::CONTENT_LENGTH)
         .and_then(|value| value.to_str().ok())
@@ -74,25 +87,24 @@ async fn read(
         return Err(too_large(limit));
     }
     let mut bytes = Vec::new();
-    let whole = timeout_at(deadline, async {
-        while let Some(piece) = stream.next().await {
-            bytes.extend_from_slice(&piece.map_err(|_| StatusCode::BAD_REQUEST)?);
-            if bytes.len() > limit {
-                break;
+    loop {
+        let earned = if is_large { bytes.len() as u64 / BYTES_A_SECOND } else { 0 };
+        let deadline = begun + PATIENCE + Duration::from_secs(earned);
+        match timeout_at(deadline, stream.next()).await {
+            Ok(Some(Ok(piece))) => bytes.extend_from_slice(&piece),
+            Ok(None) => return Ok(bytes),
+            Ok(Some(Err(_))) => {
+                let early = uncoded(StatusCode::BAD_REQUEST, "The body ended early.");
+                return Err(early.into_response());
+            }
+            Err(_) => {
+                let late = uncoded(StatusCode::REQUEST_TIMEOUT, "The body did not arrive in time.");
+                return Err(([(header::RETRY_AFTER, "1")], late).into_response());
             }
         }
-        Ok::<_, StatusCode>(())
-    });
-    match whole.await {
-        Ok(Ok(())) if bytes.len() > limit => {
+        if bytes.len() > limit {
             linger(&mut stream).await;
-            Err(too_large(limit))
-        }
-        Ok(Ok(())) => Ok(bytes),
-        Ok(Err(status)) => Err(uncoded(status, "The body ended early.").into_response()),
-        Err(_) => {
-            let late = uncoded(StatusCode::REQUEST_TIMEOUT, "The body did not arrive in time.");
-            Err(([(header::RETRY_AFTER, "1")], late).into_response())
+            return Err(too_large(limit));
         }
     }
 }

@@ -5,6 +5,7 @@ use std::time::Duration;
 use axum::extract::State;
 use holdfast_protocol::limits::IMPORT_BODY_BYTES;
 use holdfast_protocol::{Code, ImportReport};
+use tokio::time::Instant;
 
 use super::Site;
 use super::body::Json;
@@ -14,10 +15,10 @@ use crate::journal::Imported;
 
 pub(super) async fn import(
     State(site): State<Site>,
-    begun: Begun,
     Json { caller, value }: Json<IMPORT_BODY_BYTES>,
 ) -> Result<axum::Json<ImportReport>> {
-    let until = begun.until(Duration::ZERO);
+    // A file may have taken long to arrive: from now on.
+    let until = Begun(Instant::now()).until(Duration::ZERO);
     let imported = site.0.conversations.import(caller.principal, value, until).await?;
     let Imported { created, unchanged, conflicts } =
         imported.map_err(|error| Fault::new(Code::InvalidField, error.to_string()))?;

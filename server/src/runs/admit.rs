@@ -147,6 +147,8 @@ impl Runs {
         if let Some(known) = self.0.journal.find(key).await? {
             return Ok(self.taken_up(known).await?.0);
         }
+        // Nothing comes into being in a deleted conversation.
+        self.check_kept(key, cancellation.conversation_id)?;
         let now = self.0.clock.now();
         let repeated = cancellation.ask.as_ref().and_then(|ask| ask.retry_of);
         let cancelled = CancelledUnheard {

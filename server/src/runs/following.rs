@@ -16,6 +16,7 @@
 use std::collections::BTreeSet;
 use std::future::pending;
 use std::mem;
+use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -55,7 +56,11 @@ pub struct Follower {
     cursor: Cursor,
     /// When it may go on, where it has just told all there was of what grows.
     breath: Option<Instant>,
+    /// The next window on its way out of the journal, however often somebody stops waiting for it.
+    fetching: Option<Fetching>,
 }
+
+type Fetching = Pin<Box<dyn Future<Output = Option<Box<Outcome>>> + Send>>;
 
 /// Where an ask is read.
 enum Source {
@@ -152,7 +157,8 @@ impl Runs {
             Source::Over => 0,
         };
         let cursor = Cursor { text, ..Cursor::default() };
-        Follower { runs: self.clone(), key, conversation_id, source, cursor, breath: None }
+        let runs = self.clone();
+        Follower { runs, key, conversation_id, source, cursor, breath: None, fetching: None }
     }
 }
 
@@ -241,18 +247,36 @@ impl Follower {
     /// Takes the next window of a settled text out of the journal. `None` if it is not there any more,
     /// or cannot be had.
     async fn fetch(&mut self) -> Option<()> {
+        let (key, conversation_id, at) = (self.key, self.conversation_id, self.cursor.text);
+        let fetching = self.fetching.get_or_insert_with(|| {
+            let runs = self.runs.clone();
+            Box::pin(async move { runs.window(key, conversation_id, at).await })
+        });
+        let fetched = fetching.await;
+        self.fetching = None;
+        self.source = Source::Still(fetched?);
+        Some(())
+    }
+}
+
+impl Runs {
+    /// The window of a settled ask's text that begins there.
+    async fn window(
+        &self,
+        key: Key,
+        conversation_id: ConversationId,
+        at: usize,
+    ) -> Option<Box<Outcome>> {
         let now = Instant::now();
         let until = Until { settled: now, told: now + PATIENCE };
-        let outcome = match self.runs.meet(self.key, self.conversation_id, until).await.ok()? {
-            Met::Outcome(outcome) => window(&outcome, self.cursor.text)?,
+        match self.meet(key, conversation_id, until).await.ok()? {
+            Met::Outcome(outcome) => window(&outcome, at),
             // Somebody submits it again, or asks what became of it.
             Met::Live(live) => match &*live.watch().borrow() {
-                Progress::Known { outcome, .. } => window(outcome, self.cursor.text)?,
-                _ => return None,
+                Progress::Known { outcome, .. } => window(outcome, at),
+                _ => None,
             },
-        };
-        self.source = Source::Still(outcome);
-        Some(())
+        }
     }
 }
 

@@ -209,16 +209,21 @@ impl Runs {
     /// Takes an ask, or attaches to it where its id is known, and waits for its end. The outcome is
     /// durable as far as it says.
     pub async fn submit(&self, submission: Submission, until: Until) -> Result<Outcome, Refusal> {
+        let conversation =
+            ConversationKey::new(submission.key.principal, submission.conversation_id);
         let live = self.attach(submission, until).await?;
-        Ok(self.wait(&live, until).await.outcome())
+        let outcome = self.wait(&live, until).await.outcome();
+        // It may have been deleted meanwhile.
+        if self.is_deleted(conversation) {
+            return Err(Refusal::ConversationDeleted);
+        }
+        Ok(outcome)
     }
 
     /// Takes an ask, or attaches to it where its id is known. It is durable.
     async fn attach(&self, submission: Submission, until: Until) -> Result<Arc<Live>, Refusal> {
         let key = submission.key;
-        if self.is_deleted(ConversationKey::new(key.principal, submission.conversation_id)) {
-            return Err(Refusal::ConversationDeleted);
-        }
+        let conversation = ConversationKey::new(key.principal, submission.conversation_id);
         loop {
             let (live, is_mine) = match self.0.registry.claim(key) {
                 Claim::Mine(live) => {
@@ -235,6 +240,9 @@ impl Runs {
             }
             if !live.is_same_ask(submission.conversation_id, Some(submission.fingerprint)) {
                 return Err(Refusal::Mismatch);
+            }
+            if self.is_deleted(conversation) {
+                return Err(Refusal::ConversationDeleted);
             }
             if !is_mine && live.lacks_question() {
                 // It met its own cancel, which is about to let go of the id: it has to arrive.
@@ -275,7 +283,12 @@ impl Runs {
     ) -> Result<Outcome, Refusal> {
         // On the heap, and gone before the wait: thousands may wait at once.
         match Box::pin(self.meet(key, conversation_id, until)).await? {
-            Met::Live(live) => Ok(self.wait(&live, until).await.outcome()),
+            Met::Live(live) => {
+                let outcome = self.wait(&live, until).await.outcome();
+                // It may have been deleted meanwhile.
+                self.check_kept(key, conversation_id)?;
+                Ok(outcome)
+            }
             Met::Outcome(outcome) => Ok(*outcome),
         }
     }
@@ -291,7 +304,11 @@ impl Runs {
         until: Until,
     ) -> Result<Outcome, Refusal> {
         match Box::pin(self.meet(key, conversation_id, until)).await? {
-            Met::Live(live) => Ok(self.wait(&live, until).await.page(after)),
+            Met::Live(live) => {
+                let page = self.wait(&live, until).await.page(after);
+                self.check_kept(key, conversation_id)?;
+                Ok(page)
+            }
             Met::Outcome(outcome) => Ok(text::page(&outcome, after)),
         }
     }
@@ -348,7 +365,6 @@ impl Runs {
         until: Until,
     ) -> Result<Outcome, Refusal> {
         let key = cancellation.key;
-        self.check_kept(key, cancellation.conversation_id)?;
         loop {
             let (live, is_mine) = match self.0.registry.claim(key) {
                 Claim::Mine(live) => {
@@ -367,8 +383,11 @@ impl Runs {
             if !live.is_same_ask(cancellation.conversation_id, None) {
                 return Err(Refusal::Mismatch);
             }
+            self.check_kept(key, cancellation.conversation_id)?;
             live.stop(Stop::Cancel);
-            return Ok(self.wait(&live, until).await.outcome());
+            let outcome = self.wait(&live, until).await.outcome();
+            self.check_kept(key, cancellation.conversation_id)?;
+            return Ok(outcome);
         }
     }
 

@@ -11,11 +11,12 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use bytes::Bytes;
-use holdfast_protocol::{ConversationId, Outcome};
+use holdfast_protocol::{ConversationId, Outcome, RequestId};
 use quick_cache::Weighter;
 use quick_cache::sync::Cache;
 
-use crate::journal::{ConversationKey, Key};
+use super::Runs;
+use crate::journal::{ConversationKey, Key, PrincipalId};
 
 /// How much memory may be kept, in bytes.
 const KEPT: u64 = 32 * 1024 * 1024;
@@ -106,15 +107,23 @@ impl Settled {
     }
 }
 
+impl Runs {
+    /// Must be called once an import may have given these asks successors, and before anybody is told so.
+    pub fn repeated(&self, principal: PrincipalId, asks: impl IntoIterator<Item = RequestId>) {
+        for request_id in asks {
+            self.0.settled.forget(Key::new(principal, request_id));
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     #![expect(clippy::unwrap_used, reason = "tests")]
 
-    use holdfast_protocol::{Answer, RequestId, Status};
+    use holdfast_protocol::{Answer, Status};
     use uuid::Uuid;
 
     use super::*;
-    use crate::journal::PrincipalId;
 
     fn outcome(id: u128) -> Outcome {
         let id = Uuid::from_u128(id);

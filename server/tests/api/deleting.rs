@@ -1,5 +1,6 @@
 //! `DELETE api/v1/conversations/{id}` and what becomes of it.
 
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use serde_json::json;
@@ -71,6 +72,61 @@ async fn what_runs_is_cancelled_at_the_provider() {
     server.look_up(&ask(1, ""), 20).await.outcome(200, "cancelled");
     server.look_up(&ask(2, ""), 20).await.outcome(200, "cancelled");
     assert_eq!(server.provider.calls().len(), 1, "what waited never runs");
+}
+
+#[tokio::test(start_paused = true)]
+async fn whoever_waits_is_told_nothing_of_what_is_deleted_meanwhile() {
+    let server = spawn().await;
+    server.ask(&ask(1, "hold"), 0).await.outcome(202, "pending");
+    server.provider.held().await.say("zqxsecret");
+    let (one, page, again) = (ask(1, ""), ask(1, ""), ask(1, "hold"));
+    let waiting = async {
+        tokio::join!(
+            server.look_up(&one, 20),
+            server.look_up_after(&page, 20, "&after=0"),
+            server.ask(&again, 20),
+            async {
+                tokio::time::sleep(Duration::from_secs(1)).await;
+                assert_eq!(server.delete(&path()).await.status, 204);
+            }
+        )
+    };
+    let (looked_up, paged, asked, ()) = waiting.await;
+    looked_up.problem(410, "request_deleted");
+    paged.problem(410, "request_deleted");
+    asked.problem(409, "conversation_deleted");
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_id_that_is_known_elsewhere_is_that_one_also_in_a_deleted_conversation() {
+    let server = spawn().await;
+    server.ask(&ask(1, "Why?"), 20).await.outcome(200, "completed");
+    server.ask(&ask_in(2, 2, "Elsewhere?"), 20).await.outcome(200, "completed");
+    server.cancel(&ask_in(3, 3, "")).await.outcome(200, "cancelled");
+    assert_eq!(server.delete(&path()).await.status, 204);
+    for known in [2, 3] {
+        server.ask(&ask(known, "Here?"), 0).await.problem(422, "request_mismatch");
+        server.cancel(&ask(known, "")).await.problem(422, "request_mismatch");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_restoration_that_overtakes_a_deletion_leaves_one_truth() {
+    let server = spawn().await;
+    server.ask(&ask(1, "Why?"), 20).await.outcome(200, "completed");
+    // It is in the journal, and whoever wrote it hears of that late.
+    server.journal.late_deletes.store(5_000, Ordering::Relaxed);
+    let path = path();
+    let overtaking = async {
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        restore(&server).await
+    };
+    let (deleted, restored) = tokio::join!(server.delete(&path), overtaking);
+    assert_eq!((deleted.status.as_u16(), restored.status.as_u16()), (204, 200));
+    let list = server.get("/api/v1/conversations").await.json();
+    assert_eq!(list["conversations"].as_array().unwrap().len(), 1, "it is back");
+    server.look_up(&ask(1, ""), 0).await.outcome(200, "completed");
+    server.ask(&ask(2, "And then?"), 20).await.outcome(200, "completed");
 }
 
 #[tokio::test(start_paused = true)]

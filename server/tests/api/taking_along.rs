@@ -2,9 +2,12 @@
 
 use std::fmt::Write as _;
 
+use axum::body::Body;
+use futures_util::StreamExt as _;
 use serde_json::{Value, json};
+use tower::ServiceExt as _;
 
-use crate::support::{Spawned, ask, id, spawn};
+use crate::support::{Spawned, ask, get, id, spawn};
 
 async fn export(server: &Spawned) -> Value {
     let path = format!("/api/v1/conversations/{}/export?format=json", id(1 << 64));
@@ -114,6 +117,36 @@ async fn ids_that_are_used_are_left_alone_and_places_are_given_anew() {
     assert_eq!(conversation(&server).await, before);
 }
 
+#[tokio::test(start_paused = true)]
+async fn a_turn_that_an_import_repeats_says_so_at_once() {
+    let server = varied().await;
+    let exported = export(&server).await;
+    let other = spawn().await;
+    let mut first = exported.clone();
+    first["turns"].as_array_mut().unwrap().truncate(1);
+    assert_eq!(import(&other, &first).await["created"], 1);
+    let before = other.look_up(&ask(1, ""), 0).await.outcome(200, "completed");
+    assert!(before["retried_by"].is_null());
+    assert_eq!(import(&other, &exported).await["created"], 2);
+    let after = other.look_up(&ask(1, ""), 0).await.outcome(200, "completed");
+    assert_eq!(after["retried_by"], json!(id(3)));
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_export_that_is_cut_by_a_deletion_does_not_look_whole() {
+    let server = spawn().await;
+    for at in 1..=110 {
+        server.ask(&ask(at, "Why?"), 20).await.outcome(200, "completed");
+    }
+    let path = format!("/api/v1/conversations/{}", id(1 << 64));
+    let request = get(&format!("{path}/export?format=json")).body(Body::empty()).unwrap();
+    let reply = server.app.router().oneshot(request).await.unwrap();
+    let mut pieces = reply.into_body().into_data_stream();
+    assert!(pieces.next().await.unwrap().unwrap().starts_with(b"{"));
+    assert_eq!(server.delete(&path).await.status, 204);
+    assert!(pieces.next().await.unwrap().is_err(), "it breaks off");
+}
+
 /// Makes a file one that cannot be imported.
 type Spoil = fn(&mut Value);
 
@@ -122,12 +155,15 @@ async fn one_bad_turn_refuses_the_whole() {
     let server = varied().await;
     let exported = export(&server).await;
     let other = spawn().await;
-    let spoilt: [(Spoil, &str); 12] = [
+    let spoilt: [(Spoil, &str); 15] = [
         (|file| file["turns"][2]["question"] = json!(" "), "turn 3"),
         (|file| file["turns"][2]["question"] = json!(7), "turn 3"),
         (|file| file["turns"][1]["conversation_id"] = json!(id(5)), "turn 2"),
         (|file| file["turns"][1]["asked_at"] = json!("yesterday"), "turn 2"),
         (|file| file["turns"][1]["receipt"]["provider_calls"] = json!(2), "turn 2"),
+        (|file| file["turns"][0]["receipt"]["submissions"] = json!(0), "never sent"),
+        (|file| file["turns"][1]["submitted"]["language"] = json!("no tag"), "`language`"),
+        (|file| file["turns"][1]["submitted"]["model"] = json!("m".repeat(201)), "`model`"),
         (|file| file["turns"][0]["answer"] = json!(null), "turn 1"),
         (|file| file["turns"][2]["retry_of"] = json!(id(8)), "turn 3"),
         (|file| file["turns"][1]["request_id"] = json!(id(1)), "twice"),

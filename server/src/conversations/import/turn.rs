@@ -1,8 +1,9 @@
 //! A turn as an export has it, and what it must be to be kept.
 
-use holdfast_protocol::limits::ANSWER_BYTES;
+use holdfast_protocol::limits::{ANSWER_BYTES, MODEL_CHARS};
 use holdfast_protocol::{
     AskBody, ConversationId, Failure, FailureCode, Outcome, Question, Receipt, Status,
+    is_language_tag,
 };
 use serde_json::{Map, Value};
 
@@ -45,7 +46,7 @@ pub(super) fn read(value: &Value, conversation_id: ConversationId) -> Result<Tra
         return wrong("it repeats itself.");
     }
     check_end(&outcome)?;
-    check_receipt(outcome.receipt.as_ref())?;
+    check_receipt(&outcome)?;
     if let Some(answer) = &mut outcome.answer {
         if answer.offset != 0 {
             return wrong("its answer is not whole: it begins at an `offset`.");
@@ -53,6 +54,9 @@ pub(super) fn read(value: &Value, conversation_id: ConversationId) -> Result<Tra
         answer.bytes = answer.text.len() as u64;
         if answer.text.len() > ANSWER_BYTES {
             return wrong(format!("its answer is longer than {ANSWER_BYTES} bytes."));
+        }
+        if answer.reasoning.as_ref().is_some_and(|reasoning| reasoning.len() > ANSWER_BYTES) {
+            return wrong(format!("its reasoning is longer than {ANSWER_BYTES} bytes."));
         }
     }
     let (terms, fingerprint) = submitted(value.get("submitted"), &outcome)?;
@@ -77,8 +81,12 @@ fn check_end(outcome: &Outcome) -> Result<()> {
 }
 
 /// The receipt is one that Holdfast could have written.
-fn check_receipt(receipt: Option<&Receipt>) -> Result<()> {
-    let Some(receipt) = receipt else { return wrong("it has no `receipt`.") };
+fn check_receipt(outcome: &Outcome) -> Result<()> {
+    let Some(receipt) = &outcome.receipt else { return wrong("it has no `receipt`.") };
+    let was_called_off = outcome.status == Status::Cancelled && receipt.provider_calls == 0;
+    if receipt.submissions == 0 && !was_called_off {
+        return wrong("its `receipt` says that it was never sent, and yet it was run.");
+    }
     let is_code = |code: &String| code.len() == 3 && code.bytes().all(|b| b.is_ascii_uppercase());
     let beyond = |count: Option<u64>| count.is_some_and(|count| i64::try_from(count).is_err());
     if receipt.provider_calls > 1 || receipt.provider_calls == 1 && receipt.provider.is_none() {
@@ -119,6 +127,12 @@ fn submitted(value: Option<&Value>, outcome: &Outcome) -> Result<(Terms, Fingerp
         language: text("language"),
         model: text("model"),
     };
+    if terms.language.as_deref().is_some_and(|language| !is_language_tag(language)) {
+        return wrong("its `language` is no language tag.");
+    }
+    if terms.model.as_ref().is_some_and(|model| model.chars().count() > MODEL_CHARS) {
+        return wrong(format!("its `model` is longer than {MODEL_CHARS} characters."));
+    }
     let fingerprint = match text("fingerprint") {
         Some(hex) => match Fingerprint::from_hex(&hex) {
             Some(fingerprint) => fingerprint,

@@ -61,11 +61,14 @@ impl Archive {
     }
 
     pub(super) fn accept(&mut self, ask: NewAsk) -> Result<Accept> {
-        if self.deleted.contains_key(&(ask.key.principal, ask.conversation_id)) {
+        let known = self.find(ask.key);
+        let is_here =
+            known.as_ref().is_none_or(|known| known.outcome.conversation_id == ask.conversation_id);
+        if is_here && self.deleted.contains_key(&(ask.key.principal, ask.conversation_id)) {
             return Ok(Accept::Deleted);
         }
-        if let Some(known) = self.find(ask.key) {
-            if known.lacks_question() && known.outcome.conversation_id == ask.conversation_id {
+        if let Some(known) = known {
+            if is_here && known.lacks_question() {
                 self.arrive(ask)?;
             }
             return self.known(known.key()).map(Accept::Known);

@@ -31,13 +31,15 @@ fn found(connection: &Connection, key: Key) -> rusqlite::Result<Record> {
 pub(super) fn accept(write: &mut Write<'_>, ask: &NewAsk) -> rusqlite::Result<Accept> {
     let connection = write.connection;
     let conversation = ConversationKey::new(ask.key.principal, ask.conversation_id);
-    if is_deleted(connection, conversation)? {
+    let known = find(connection, ask.key)?;
+    // One that is known elsewhere is that one, whatever became of the conversation named here.
+    let is_here =
+        known.as_ref().is_none_or(|known| known.outcome.conversation_id == ask.conversation_id);
+    if is_here && is_deleted(connection, conversation)? {
         return Ok(Accept::Deleted);
     }
-    if let Some(known) = find(connection, ask.key)? {
-        let arrives =
-            known.lacks_question() && known.outcome.conversation_id == ask.conversation_id;
-        if !arrives {
+    if let Some(known) = known {
+        if !(is_here && known.lacks_question()) {
             return Ok(Accept::Known(known));
         }
         fill_in(connection, ask)?;

@@ -37,6 +37,9 @@ pub(super) async fn a_deleted_conversation_is_hidden_until_it_is_restored(journa
     assert_eq!(journal.deletions().await.unwrap(), [deletion]);
     assert!(!is_shown(journal, 1).await && is_shown(journal, 2).await);
     assert_eq!(journal.accept(ask(journal, 3, 1)).await.unwrap(), Accept::Deleted);
+    journal.cancel_unheard(unheard(journal, 33, 33)).await.unwrap();
+    let elsewhere = journal.accept(ask(journal, 33, 1)).await.unwrap();
+    assert!(matches!(elsewhere, Accept::Known(_)), "it is known, in another conversation");
     assert_eq!(journal.accept(ask(journal, 1, 1)).await.unwrap(), Accept::Deleted);
     let brought = CancelledUnheard { ask: Some(ask(journal, 4, 1)), ..unheard(journal, 4, 1) };
     let record = journal.cancel_unheard(brought).await.unwrap();

@@ -215,3 +215,16 @@ async fn what_is_deleted_is_told_to_nobody_any_more() {
         again.problem(409, "conversation_deleted");
     }
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_journal_that_is_slow_to_read_is_waited_for_between_signs_of_life() {
+    let server = spawn().await;
+    let text = "slowly ".repeat(100_000);
+    server.ask(&ask(1, "hold"), 0).await.outcome(202, "pending");
+    server.provider.held().await.end_with(&text);
+    server.look_up(&ask(1, ""), 20).await.outcome(200, "completed");
+    // Longer than a sign of life is waited for, and shorter than patience lasts.
+    server.journal.slow_reads.store(7_000, Ordering::Relaxed);
+    let told = server.follow(&ask(1, "")).await.rest().await;
+    told.ended("completed", &text);
+}

@@ -1,7 +1,8 @@
 //! A journal that fails when the test says so.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::Duration;
 
 use async_trait::async_trait;
 use holdfast::clock::Uptime;
@@ -23,6 +24,10 @@ pub(crate) struct Faulty {
     pub(crate) lies_about_settling: AtomicBool,
     /// Nothing comes back at all.
     pub(crate) hangs: AtomicBool,
+    /// Every read takes so long, in milliseconds.
+    pub(crate) slow_reads: AtomicU64,
+    /// How long it takes until somebody hears that a deletion is written, in milliseconds.
+    pub(crate) late_deletes: AtomicU64,
     /// A fault in the journal's own code.
     pub(crate) panics: AtomicBool,
 }
@@ -35,6 +40,8 @@ impl Faulty {
             no_reads: AtomicBool::new(false),
             lies_about_settling: AtomicBool::new(false),
             hangs: AtomicBool::new(false),
+            slow_reads: AtomicU64::new(0),
+            late_deletes: AtomicU64::new(0),
             panics: AtomicBool::new(false),
         }
     }
@@ -44,6 +51,7 @@ impl Faulty {
         if self.hangs.load(Ordering::Relaxed) {
             std::future::pending::<()>().await;
         }
+        tokio::time::sleep(Duration::from_millis(self.slow_reads.load(Ordering::Relaxed))).await;
         if self.no_reads.load(Ordering::Relaxed) { Err(broken()) } else { Ok(()) }
     }
 
@@ -178,7 +186,9 @@ impl Journal for Faulty {
 
     async fn delete(&self, key: ConversationKey, at: Moment) -> Result<bool> {
         self.writing().await?;
-        self.inner.delete(key, at).await
+        let deleted = self.inner.delete(key, at).await;
+        tokio::time::sleep(Duration::from_millis(self.late_deletes.load(Ordering::Relaxed))).await;
+        deleted
     }
 
     async fn restore(&self, key: ConversationKey) -> Result<Restore> {
