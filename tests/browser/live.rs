@@ -44,6 +44,11 @@ async fn a_stream_cut_in_mid_text_goes_on_where_it_was() {
         let turn =
             stage.browser.turn_with(&id, "completed", &format!("{first} and the last")).await;
         assert_eq!(turn.text.matches("word1 ").count(), 1, "nothing twice: {turn:?}");
+        let goes_on = |it: &Exchange| {
+            it.target.split_once("after=").is_some_and(|(_, after)| !after.starts_with('0'))
+        };
+        let asked = [stage.streams(&id), stage.lookups(&id)].concat();
+        assert!(asked.iter().any(goes_on), "it asks for what is missing: {asked:?}");
         assert_eq!((stage.submissions(&id).len(), stage.calls(&id)), (1, 1));
     })
     .await;

@@ -1,5 +1,6 @@
 //! Stop, in every state: it is a command to the server, and it survives whatever the line does.
 
+use holdfast_tests::browser::Role;
 use holdfast_tests::mock::{Script, Step};
 use holdfast_tests::proxy::{Fault, Line, Route, Rule};
 
@@ -186,6 +187,27 @@ async fn stop_after_a_reload_works_as_before() {
         stage.browser.click("Stop").await;
         stage.browser.turn_with(&id, "cancelled", "the first words").await;
         hung_up(stage, &id).await;
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn stop_while_offline_gives_the_question_back_and_it_never_leaves() {
+    on_stage("stop_while_offline", async |stage| {
+        stage.browser.offline(true).await;
+        let id = stage.browser.ask("on second thoughts").await.request_id;
+        stage.browser.turn_when("queued", &id, |turn| turn.status == "queued").await;
+        stage.browser.click("Stop").await;
+        stage.browser.no_pointers().await;
+        let field = stage.browser.control(Role::Textbox, "Question").await;
+        let back = field.prop("value").await.unwrap();
+        assert_eq!(back.as_deref(), Some("on second thoughts"), "it can be asked differently");
+        assert!(stage.browser.turns().await.is_empty());
+        stage.browser.offline(false).await;
+        field.clear().await.unwrap();
+        let next = stage.browser.ask("another").await.request_id;
+        stage.browser.turn_with(&next, "completed", "The answer to").await;
+        assert_eq!((stage.submissions(&id).len(), stage.mock.calls().len()), (0, 1));
     })
     .await;
 }

@@ -228,12 +228,15 @@ fn chain<'a>(first: &'a Entry, turns: &[&'a Entry]) -> Vec<&'a Entry> {
     chain
 }
 
-/// The newest of these turns that can be stopped.
+/// The newest of these turns that can be stopped. One that has not been sent, or waits to be sent again,
+/// is stopped by taking it back.
 pub(super) fn stoppable(turns: &[TurnCell]) -> Option<RequestId> {
-    let can_stop = |cell: &&TurnCell| {
-        cell.turn.with_untracked(|turn| turn.actions.contains(&Action::Stop) && !turn.stopping)
+    let can_stop = |turn: &Turn| {
+        let has = |action| turn.actions.contains(&action);
+        !turn.stopping && (has(Action::Stop) || has(Action::SendNow))
     };
-    turns.iter().rev().find(can_stop).map(|cell| cell.request_id)
+    let newest = turns.iter().rev().find(|cell| cell.turn.with_untracked(can_stop));
+    newest.map(|cell| cell.request_id)
 }
 
 /// Since when, by the browser's clock. The server's `asked_at` is by another clock.

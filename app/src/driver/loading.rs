@@ -12,6 +12,8 @@ use crate::net::{self, Abort, Loaded};
 use crate::screen::Loading;
 use crate::{clock, task, text};
 
+/// How long the first tries may take. Later ones have twice and four times as long: a page of long answers
+/// takes a slow line its time.
 const DEADLINE: Millis = 12_000;
 /// Tries without a reply before a person is asked.
 const TRIES: u32 = 5;
@@ -80,7 +82,7 @@ impl Driver {
 
     fn attempt(&'static self, id: ConversationId, generation: u64, tries: u32) {
         task::spawn(async move {
-            let loaded = net::conversation(id, None, &Abort::after(DEADLINE)).await;
+            let loaded = net::conversation(id, None, &Abort::after(DEADLINE << (tries / 2))).await;
             if self.loads.generation.get() == generation {
                 self.loaded(id, generation, tries, loaded);
             }
