@@ -47,6 +47,12 @@ pub(crate) fn is_long(exchange: &Exchange) -> bool {
     exchange.route == Route::Events || waits
 }
 
+/// The offset that an exchange asks to go on from.
+fn after(exchange: &Exchange) -> Option<usize> {
+    let (_, after) = exchange.target.split_once("after=")?;
+    after.split('&').next()?.parse().ok()
+}
+
 /// Runs a test on a stage of its own, with the page open. A test that fails leaves a picture, the
 /// console and what went over the line.
 pub(crate) async fn on_stage(name: &str, test: impl AsyncFnOnce(&mut Stage)) {
@@ -182,6 +188,14 @@ impl Stage {
     /// The streams of an ask that came over the line.
     pub(crate) fn streams(&self, request_id: &str) -> Vec<Exchange> {
         self.about(Route::Events, request_id)
+    }
+
+    /// What was asked first about an ask once another exchange was over: from which offset on.
+    pub(crate) async fn resumes_after(&self, over: &Exchange) -> Option<usize> {
+        let id = over.request_id();
+        let is_next = |it: &&Exchange| it.number > over.number && it.request_id() == id;
+        let all = self.line.wait("what comes next", |all| all.iter().any(|it| is_next(&it))).await;
+        all.iter().find(is_next).and_then(after)
     }
 
     fn about(&self, route: Route, request_id: &str) -> Vec<Exchange> {
