@@ -21,6 +21,8 @@ const WAIT_GROWING: u32 = 1;
 /// A stream that brings nothing for so long is held against a lookup: whoever keeps the line alive may
 /// know nothing of the ask.
 const RECONCILE: Millis = 25_000;
+/// Signs of one return to the page (seen, shown, awake) come within this.
+const TOGETHER: Millis = 500;
 
 impl super::Recovery {
     /// Makes the one long exchange the right one, and keeps every followed ask looked after.
@@ -142,9 +144,16 @@ impl super::Recovery {
         self.nudge_session();
         // After these a connection that looks open may be dead; becoming visible says nothing of it.
         let line_is_new = nudge != Nudge::Visible;
+        let now = self.now;
+        // Back at the page, what one sign of it began the next one need not begin anew. What was begun
+        // while there was no network has no chance.
+        let is_begun = |flight: &Flight| {
+            nudge != Nudge::Online && flight.free && now.saturating_sub(flight.since) < TOGETHER
+        };
         let asks: Vec<_> = self
             .asks
             .values()
+            .filter(|ask| !ask.flight.as_ref().is_some_and(is_begun))
             .map(|ask| (ask.request_id, ask.phase, ask.flight.is_some()))
             .collect();
         for (request_id, phase, in_flight) in asks {

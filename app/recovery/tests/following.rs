@@ -417,6 +417,23 @@ fn back_again_it_is_one_lookup_then_the_stream_and_no_banner() {
 }
 
 #[test]
+fn the_signs_of_one_return_are_one_lookup_and_a_new_network_is_another() {
+    let mut page = streaming("Because");
+    page.event(Event::Hidden);
+    let before = page.count(1, Exchange::Lookup);
+    for nudge in [Nudge::Woke, Nudge::Visible, Nudge::PageShow, Nudge::Visible] {
+        page.nudge(nudge);
+        page.now += 5;
+    }
+    assert_eq!(page.count(1, Exchange::Lookup), before + 1);
+    page.nudge(Nudge::Online);
+    assert_eq!(page.count(1, Exchange::Lookup), before + 2);
+    page.now += 1_000;
+    page.nudge(Nudge::PageShow);
+    assert_eq!((page.count(1, Exchange::Lookup), page.flights.len()), (before + 3, 1));
+}
+
+#[test]
 fn what_was_loaded_with_its_conversation_does_not_set_a_stream_back() {
     let mut page = streaming("Because it");
     page.event(Event::Seen(Box::new(outcome(1, Status::Pending, "Be"))));
