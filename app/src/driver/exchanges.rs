@@ -37,7 +37,8 @@ impl Driver {
         });
     }
 
-    /// Keeps what a stream brought for the next frame: more often there is nothing to see of it.
+    /// Tells the first piece a stream brings at once, and keeps those that follow close behind for the
+    /// next frame: more often there is nothing to see of them.
     fn followed(&'static self, exchange: ExchangeId, followed: Followed) {
         let is_end = matches!(followed, Followed::Outcome(_));
         let mut brought = self.brought.borrow_mut();
@@ -47,14 +48,25 @@ impl Driver {
             brought.push((exchange, followed));
         }
         drop(brought);
-        if is_end {
+        let awaits_frame = self.awaits_frame.replace(true);
+        if is_end || !awaits_frame {
             self.tell_followed();
-        } else if !self.awaits_frame.replace(true) {
-            request_animation_frame(move || {
-                self.awaits_frame.set(false);
-                self.tell_followed();
-            });
         }
+        if !awaits_frame {
+            self.tell_in_frames();
+        }
+    }
+
+    /// Tells what was brought once a frame, for as long as something is.
+    fn tell_in_frames(&'static self) {
+        request_animation_frame(move || {
+            let goes_on = !self.brought.borrow().is_empty();
+            self.awaits_frame.set(goes_on);
+            if goes_on {
+                self.tell_followed();
+                self.tell_in_frames();
+            }
+        });
     }
 
     fn tell_followed(&'static self) {
