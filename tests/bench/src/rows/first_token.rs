@@ -19,14 +19,12 @@ use crate::report::{Bar, Row};
 use crate::rounds::Figures;
 use crate::screen::stage::{Stage, far_away};
 use crate::screen::watch::{Watch, round_trip, seen};
-use crate::screen::{self, ROUND_TRIP};
+use crate::screen::{self, ENTER, ROUND_TRIP};
 
 /// How long the mock thinks before it says anything.
 const THINKING: Duration = Duration::from_millis(200);
 /// What Holdfast may take, as a multiple of what the bare page takes, beside one round trip.
 const BAR: f64 = 1.1;
-/// The key “Enter”, to `WebDriver`.
-const ENTER: &str = "\u{e007}";
 /// A provider that takes its time should not take it for what is not measured.
 const TOKENS: &str = "16";
 

@@ -15,7 +15,7 @@ use crate::report::{Bar, Row};
 use crate::rounds::Figures;
 use crate::screen::stage::Stage;
 use crate::screen::watch::{Seen, Watch, round_trip, seen};
-use crate::screen::{self, ROUND_TRIP};
+use crate::screen::{self, ENTER, ROUND_TRIP};
 
 /// How the page learns that it is worth looking.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,9 +36,11 @@ pub(super) fn measure(bench: &Bench<'_>) -> Result<Vec<Row>> {
         let rounds = bench.either(20, 3);
         let mut rows = Vec::new();
         for sign in SIGNS {
+            experiment.stage.browser.click("New chat").await;
             bench.progress.say(&format!("line-back, {sign:?}, {rounds} rounds"));
             rows.push(experiment.after_a_sign(sign, rounds).await?);
         }
+        experiment.stage.browser.click("New chat").await;
         bench.progress.say(&format!("line-back, without a sign, {rounds} rounds"));
         rows.push(experiment.without_a_sign(rounds).await?);
         experiment.stage.browser.close().await;
@@ -67,7 +69,10 @@ impl Experiment {
         let (gate, last) = (format!("gate {}", self.asked), format!("last-{}.", self.asked));
         self.mock.next(Script::gated("the first words ", &gate, &last));
         let browser = &self.stage.browser;
-        let request_id = browser.ask(&format!("question {}.", self.asked)).await.request_id;
+        let question = format!("question {}.", self.asked);
+        browser.write(&question).await;
+        browser.press(ENTER).await;
+        let request_id = browser.turn_of(&question).await.request_id;
         browser.turn_with(&request_id, "pending", "the first words").await;
         let address = browser.address().await;
         let (_, conversation) = address.split_once("#/c/").doing("see which conversation it is")?;

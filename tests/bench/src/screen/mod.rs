@@ -18,6 +18,9 @@ use crate::failure::{Context as _, Result};
 /// The round trip that is put into the line.
 pub(crate) const ROUND_TRIP: Duration = Duration::from_millis(100);
 
+/// The key that sends a question, to `WebDriver`.
+pub(crate) const ENTER: &str = "\u{e007}";
+
 /// Runs an experiment that waits for a browser.
 pub(crate) fn run<T>(experiment: impl Future<Output = Result<T>>) -> Result<T> {
     let runtime = tokio::runtime::Builder::new_multi_thread()
