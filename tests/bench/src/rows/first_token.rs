@@ -138,7 +138,7 @@ async fn straight(bare: &Browser, question: &str) -> Result<f64> {
 }
 
 async fn first_text(browser: &Browser) -> Result<f64> {
-    Watch { event: Some("keydown"), selector: ".answer", text: "" }.begin(browser).await;
+    Watch { events: &["keydown"], selector: ".answer", text: "" }.begin(browser).await;
     browser.press(ENTER).await;
     Ok(seen(browser).await?.millis())
 }

@@ -80,8 +80,8 @@ impl Experiment {
     }
 
     /// The page watches for the rest of the answer.
-    async fn watch(&self, begun: &Begun, event: Option<&str>) {
-        let watch = Watch { event, selector: "article .answer", text: &begun.last };
+    async fn watch(&self, begun: &Begun, events: &[&str]) {
+        let watch = Watch { events, selector: "article .answer", text: &begun.last };
         watch.begin(&self.stage.browser).await;
     }
 
@@ -119,7 +119,7 @@ impl Experiment {
         let browser = &self.stage.browser;
         match sign {
             Sign::Online => {
-                self.watch(begun, Some("online")).await;
+                self.watch(begun, &["online"]).await;
                 browser.offline(true).await;
                 self.stage.line.line(Line::Cut);
                 self.archive(begun).await?;
@@ -128,12 +128,13 @@ impl Experiment {
             }
             Sign::Visible => {
                 self.look(false).await;
-                self.watch(begun, Some("visibilitychange")).await;
+                self.watch(begun, &["visibilitychange"]).await;
                 self.archive(begun).await?;
                 self.look(true).await;
             }
             Sign::PageShow => {
-                self.watch(begun, Some("pageshow")).await;
+                // The others come a little before it, and the page need not wait for it.
+                self.watch(begun, &["resume", "visibilitychange", "pageshow"]).await;
                 browser.open("about:blank").await;
                 self.archive(begun).await?;
                 browser.back().await;
@@ -157,7 +158,7 @@ impl Experiment {
         let (mut waited, mut pauses) = (Figures::default(), Figures::default());
         for _ in 0..rounds {
             let begun = self.begin().await?;
-            self.watch(&begun, None).await;
+            self.watch(&begun, &[]).await;
             self.stage.dead().await;
             self.archive(&begun).await?;
             // Any moment is as good as another for a line to come back.

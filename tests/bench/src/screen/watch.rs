@@ -10,8 +10,13 @@ use crate::failure::{Context as _, Result};
 /// anew where the page does, and could not be compared with the line's clock.
 const WATCH: &str = "
     const now = () => performance.timeOrigin + performance.now();
-    const began = EVENT === null ? Promise.resolve(null) : new Promise(resolve => {
-        addEventListener(EVENT, () => resolve(now()), { capture: true, once: true });
+    const events = EVENTS;
+    const began = events.length === 0 ? Promise.resolve(null) : new Promise(resolve => {
+        const hear = event => {
+            const leaves = event.type === 'visibilitychange' && document.visibilityState === 'hidden';
+            if (!leaves) resolve(now());
+        };
+        for (const event of events) addEventListener(event, hear, { capture: true });
     });
     const seen = new Promise(resolve => {
         const look = () => {
@@ -27,8 +32,9 @@ const WATCH: &str = "
 /// What is waited for.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Watch<'a> {
-    /// The event of the window from which time is taken, if it is one.
-    pub(crate) event: Option<&'a str>,
+    /// The events from whose first time is taken; none: only the text is waited for. That the page is
+    /// hidden is none of them.
+    pub(crate) events: &'a [&'a str],
     /// Which elements of the page are looked at.
     pub(crate) selector: &'a str,
     /// What one of them must say; empty: anything at all.
@@ -38,7 +44,7 @@ pub(crate) struct Watch<'a> {
 /// What was seen, in milliseconds since 1970.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Seen {
-    /// When the event came; when nothing was waited for, the same as `text`.
+    /// When the first event came; when nothing was waited for, the same as `text`.
     pub(crate) event: f64,
     /// When the text was there.
     pub(crate) text: f64,
@@ -55,7 +61,7 @@ impl Watch<'_> {
     /// Begins to watch.
     pub(crate) async fn begin(self, browser: &Browser) {
         let script = WATCH
-            .replace("EVENT", &Value::from(self.event).to_string())
+            .replace("EVENTS", &Value::from(self.events).to_string())
             .replace("WHERE", &Value::from(self.selector).to_string())
             .replace("TEXT", &Value::from(self.text).to_string());
         browser.run(&script).await;
