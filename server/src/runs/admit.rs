@@ -110,6 +110,9 @@ impl Runs {
             None if !self.offers(submission.terms.model.as_deref()) => {
                 return Err(Refusal::UnknownModel);
             }
+            None if self.is_deleted(submission.conversation()) => {
+                return Err(Refusal::ConversationDeleted);
+            }
             None if *self.0.phase.borrow() >= Phase::Draining => return Err(Refusal::ShuttingDown),
             _ => {}
         }

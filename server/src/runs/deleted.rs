@@ -65,6 +65,11 @@ impl Runs {
         self.0.deleted.has(conversation)
     }
 
+    /// Refuses to take an ask into a deleted conversation.
+    pub(super) fn check_open(&self, conversation: ConversationKey) -> Result<(), Refusal> {
+        if self.is_deleted(conversation) { Err(Refusal::ConversationDeleted) } else { Ok(()) }
+    }
+
     /// Refuses to tell of an ask in a deleted conversation.
     pub(super) fn check_kept(&self, key: Key, conversation: ConversationId) -> Result<(), Refusal> {
         if self.is_deleted(ConversationKey::new(key.principal, conversation)) {

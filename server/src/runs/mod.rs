@@ -11,6 +11,9 @@
 //! cancels meets it there. An id without one is in the journal, settled, or was never accepted.
 //!
 //! *Architecture invariant:* nothing is said to be accepted or settled that the journal has not said.
+//!
+//! *Architecture invariant:* whoever has waited, for an ask or for the journal, looks again whether the
+//! conversation was deleted before anything of it is told.
 
 mod admit;
 mod classify;
@@ -209,21 +212,17 @@ impl Runs {
     /// Takes an ask, or attaches to it where its id is known, and waits for its end. The outcome is
     /// durable as far as it says.
     pub async fn submit(&self, submission: Submission, until: Until) -> Result<Outcome, Refusal> {
-        let conversation =
-            ConversationKey::new(submission.key.principal, submission.conversation_id);
+        let conversation = submission.conversation();
         let live = self.attach(submission, until).await?;
         let outcome = self.wait(&live, until).await.outcome();
-        // It may have been deleted meanwhile.
-        if self.is_deleted(conversation) {
-            return Err(Refusal::ConversationDeleted);
-        }
+        self.check_open(conversation)?;
         Ok(outcome)
     }
 
     /// Takes an ask, or attaches to it where its id is known. It is durable.
     async fn attach(&self, submission: Submission, until: Until) -> Result<Arc<Live>, Refusal> {
         let key = submission.key;
-        let conversation = ConversationKey::new(key.principal, submission.conversation_id);
+        let conversation = submission.conversation();
         loop {
             let (live, is_mine) = match self.0.registry.claim(key) {
                 Claim::Mine(live) => {
@@ -241,9 +240,7 @@ impl Runs {
             if !live.is_same_ask(submission.conversation_id, Some(submission.fingerprint)) {
                 return Err(Refusal::Mismatch);
             }
-            if self.is_deleted(conversation) {
-                return Err(Refusal::ConversationDeleted);
-            }
+            self.check_open(conversation)?;
             if !is_mine && live.lacks_question() {
                 // It met its own cancel, which is about to let go of the id: it has to arrive.
                 tokio::task::yield_now().await;
@@ -282,15 +279,12 @@ impl Runs {
         until: Until,
     ) -> Result<Outcome, Refusal> {
         // On the heap, and gone before the wait: thousands may wait at once.
-        match Box::pin(self.meet(key, conversation_id, until)).await? {
-            Met::Live(live) => {
-                let outcome = self.wait(&live, until).await.outcome();
-                // It may have been deleted meanwhile.
-                self.check_kept(key, conversation_id)?;
-                Ok(outcome)
-            }
-            Met::Outcome(outcome) => Ok(*outcome),
-        }
+        let outcome = match Box::pin(self.meet(key, conversation_id, until)).await? {
+            Met::Live(live) => self.wait(&live, until).await.outcome(),
+            Met::Outcome(outcome) => *outcome,
+        };
+        self.check_kept(key, conversation_id)?;
+        Ok(outcome)
     }
 
     /// The same with only the piece of the answer's text that follows `after`, at most
@@ -303,14 +297,12 @@ impl Runs {
         after: u64,
         until: Until,
     ) -> Result<Outcome, Refusal> {
-        match Box::pin(self.meet(key, conversation_id, until)).await? {
-            Met::Live(live) => {
-                let page = self.wait(&live, until).await.page(after);
-                self.check_kept(key, conversation_id)?;
-                Ok(page)
-            }
-            Met::Outcome(outcome) => Ok(text::page(&outcome, after)),
-        }
+        let page = match Box::pin(self.meet(key, conversation_id, until)).await? {
+            Met::Live(live) => self.wait(&live, until).await.page(after),
+            Met::Outcome(outcome) => text::page(&outcome, after),
+        };
+        self.check_kept(key, conversation_id)?;
+        Ok(page)
     }
 
     /// Finds an ask where it is: under way, or in the journal.
@@ -405,9 +397,12 @@ impl Runs {
         };
         for turn in conversation.turns.iter_mut().filter(|turn| !turn.status.is_settled()) {
             let key = Key::new(key.principal, turn.request_id);
-            *turn = self.look_up(key, turn.conversation_id, until).await?;
+            *turn = match self.look_up(key, turn.conversation_id, until).await {
+                Err(Refusal::RequestDeleted) => return Ok(None),
+                outcome => outcome?,
+            };
         }
-        Ok(Some(conversation))
+        Ok(Some(conversation).filter(|_| !self.is_deleted(key)))
     }
 
     /// Waits until the ask has settled, the time is up, or the server is about to end.

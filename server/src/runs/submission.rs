@@ -2,7 +2,7 @@
 
 use holdfast_protocol::{AskBody, CancelBody, ConversationId, Question, RequestId, Timestamp};
 
-use crate::journal::{Fingerprint, Key, NewAsk, PrincipalId, Start, Terms};
+use crate::journal::{ConversationKey, Fingerprint, Key, NewAsk, PrincipalId, Start, Terms};
 
 /// An ask that was submitted.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -41,6 +41,11 @@ impl Submission {
             system_prompt: body.system_prompt.clone().unwrap_or_default(),
             fingerprint: Fingerprint::of(body),
         })
+    }
+
+    /// Its conversation, in its principal's namespace.
+    pub(super) const fn conversation(&self) -> ConversationKey {
+        ConversationKey::new(self.key.principal, self.conversation_id)
     }
 
     /// The ask as it enters the journal.

@@ -98,6 +98,39 @@ async fn whoever_waits_is_told_nothing_of_what_is_deleted_meanwhile() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_conversation_that_is_deleted_while_it_is_read_is_told_as_deleted() {
+    let server = spawn().await;
+    server.ask(&ask(1, "Why?"), 20).await.outcome(200, "completed");
+    server.journal.late_conversations.store(5_000, Ordering::Relaxed);
+    let path = path();
+    for number in [2, 3] {
+        // One that has settled, and one under way.
+        server.ask(&ask(number, if number == 2 { "Why?" } else { "hold" }), 0).await;
+        let deleting = async {
+            tokio::time::sleep(Duration::from_secs(1)).await;
+            server.delete(&path).await
+        };
+        let (read, deleted) = tokio::join!(server.get(&path), deleting);
+        assert_eq!(deleted.status, 204);
+        read.problem(409, "conversation_deleted");
+        assert_eq!(restore(&server).await.status, 200);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_server_that_goes_down_knows_what_is_deleted() {
+    let server = spawn().await;
+    server.ask(&ask(1, "Why?"), 20).await.outcome(200, "completed");
+    assert_eq!(server.delete(&path()).await.status, 204);
+    server.app.drain(std::future::ready(())).await;
+    for number in [1, 2] {
+        server.ask(&ask(number, "Why?"), 0).await.problem(409, "conversation_deleted");
+        server.cancel(&ask(number, "")).await.problem(410, "request_deleted");
+    }
+    server.ask(&ask_in(3, 3, "New?"), 0).await.problem(503, "shutting_down");
+}
+
+#[tokio::test(start_paused = true)]
 async fn an_id_that_is_known_elsewhere_is_that_one_also_in_a_deleted_conversation() {
     let server = spawn().await;
     server.ask(&ask(1, "Why?"), 20).await.outcome(200, "completed");

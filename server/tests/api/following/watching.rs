@@ -227,4 +227,13 @@ async fn a_journal_that_is_slow_to_read_is_waited_for_between_signs_of_life() {
     server.journal.slow_reads.store(7_000, Ordering::Relaxed);
     let told = server.follow(&ask(1, "")).await.rest().await;
     told.ended("completed", &text);
+    // One that hangs is given up.
+    server.journal.slow_reads.store(0, Ordering::Relaxed);
+    let mut hanging = server.follow(&ask(1, "")).await;
+    hanging.next().await;
+    server.journal.hangs.store(true, Ordering::Relaxed);
+    let started = Instant::now();
+    let told = hanging.rest().await;
+    assert!(told.outcome.is_none(), "the stream just ends");
+    assert_eq!(started.elapsed().as_secs(), 25);
 }

@@ -26,8 +26,14 @@ pub(crate) struct Faulty {
     pub(crate) hangs: AtomicBool,
     /// Every read takes so long, in milliseconds.
     pub(crate) slow_reads: AtomicU64,
+    /// How long it takes until somebody hears what was read of a conversation, in milliseconds.
+    pub(crate) late_conversations: AtomicU64,
     /// How long it takes until somebody hears that a deletion is written, in milliseconds.
     pub(crate) late_deletes: AtomicU64,
+    /// How long it takes to write a part of an import, in milliseconds.
+    pub(crate) slow_imports: AtomicU64,
+    /// How many parts were written.
+    pub(crate) imports: AtomicU64,
     /// A fault in the journal's own code.
     pub(crate) panics: AtomicBool,
 }
@@ -41,7 +47,10 @@ impl Faulty {
             lies_about_settling: AtomicBool::new(false),
             hangs: AtomicBool::new(false),
             slow_reads: AtomicU64::new(0),
+            late_conversations: AtomicU64::new(0),
             late_deletes: AtomicU64::new(0),
+            slow_imports: AtomicU64::new(0),
+            imports: AtomicU64::new(0),
             panics: AtomicBool::new(false),
         }
     }
@@ -51,7 +60,7 @@ impl Faulty {
         if self.hangs.load(Ordering::Relaxed) {
             std::future::pending::<()>().await;
         }
-        tokio::time::sleep(Duration::from_millis(self.slow_reads.load(Ordering::Relaxed))).await;
+        slowly(&self.slow_reads).await;
         if self.no_reads.load(Ordering::Relaxed) { Err(broken()) } else { Ok(()) }
     }
 
@@ -61,6 +70,10 @@ impl Faulty {
         }
         if self.no_writes.load(Ordering::Relaxed) { Err(broken()) } else { Ok(()) }
     }
+}
+
+async fn slowly(millis: &AtomicU64) {
+    tokio::time::sleep(Duration::from_millis(millis.load(Ordering::Relaxed))).await;
 }
 
 fn broken() -> JournalError {
@@ -139,7 +152,9 @@ impl Journal for Faulty {
         limit: u32,
     ) -> Result<Option<Conversation>> {
         self.reading().await?;
-        self.inner.conversation(key, before, limit).await
+        let conversation = self.inner.conversation(key, before, limit).await;
+        slowly(&self.late_conversations).await;
+        conversation
     }
 
     async fn conversations(
@@ -181,13 +196,15 @@ impl Journal for Faulty {
         transcripts: Vec<Transcript>,
     ) -> Result<Imported> {
         self.writing().await?;
+        slowly(&self.slow_imports).await;
+        self.imports.fetch_add(1, Ordering::Relaxed);
         self.inner.import(principal, transcripts).await
     }
 
     async fn delete(&self, key: ConversationKey, at: Moment) -> Result<bool> {
         self.writing().await?;
         let deleted = self.inner.delete(key, at).await;
-        tokio::time::sleep(Duration::from_millis(self.late_deletes.load(Ordering::Relaxed))).await;
+        slowly(&self.late_deletes).await;
         deleted
     }
 
