@@ -11,6 +11,7 @@
 mod delete;
 mod export;
 mod import;
+mod importing;
 mod index;
 mod sweep;
 
@@ -20,24 +21,21 @@ use bytes::Bytes;
 use futures_util::Stream;
 use futures_util::stream::try_unfold;
 use holdfast_protocol::{ConversationList, ConversationSummary};
-use serde_json::Value;
 use tokio::sync::{Mutex, Notify, Semaphore};
 
 pub use self::delete::Restored;
 pub use self::export::Format;
 pub(crate) use self::export::disposition;
 pub use self::import::ImportError;
+pub use self::importing::Importing;
 use crate::clock::Clock;
 use crate::journal::{
-    Changes, ConversationKey, Imported, Journal, JournalError, Listing, Moment, PrincipalId,
-    Transcript,
+    Changes, ConversationKey, Journal, JournalError, Listing, Moment, PrincipalId,
 };
 use crate::runs::{Phase, Runs, Until};
 
 /// Why an export breaks off.
 const DELETED: &str = "the conversation was deleted while it was exported";
-/// How much text of an import is written in one go, in bytes: others want to write.
-const IMPORTED: usize = 256 * 1024;
 /// How many turns are read at once of a conversation that is taken along.
 const STRETCH: u32 = 50;
 
@@ -54,7 +52,7 @@ struct Inner {
     /// What is deleted or taken back stands in the journal and with the runs: in the same order.
     deleting: Mutex<()>,
     /// A file may be large: one at a time.
-    importing: Semaphore,
+    importing: Arc<Semaphore>,
 }
 
 impl Conversations {
@@ -66,7 +64,7 @@ impl Conversations {
             clock,
             deleted: Notify::new(),
             deleting: Mutex::new(()),
-            importing: Semaphore::new(1),
+            importing: Arc::new(Semaphore::new(1)),
         }))
     }
 
@@ -144,52 +142,6 @@ impl Conversations {
             }
         });
         Ok(Some((title, pieces)))
-    }
-
-    /// Brings conversations along from a file. It never runs anything.
-    pub async fn import(
-        &self,
-        principal: PrincipalId,
-        file: Value,
-        until: Until,
-    ) -> Result<Result<Imported, ImportError>, JournalError> {
-        let conversations = self.clone();
-        let imported = self.seen_to(async move {
-            let lost = |_| JournalError::Unavailable("the server is going down".to_owned());
-            let _turn = conversations
-                .0
-                .importing
-                .acquire()
-                .await
-                .map_err(|error| JournalError::Broken(error.to_string()))?;
-            let read = tokio::task::spawn_blocking(move || import::read(&file));
-            match read.await.map_err(lost)? {
-                Err(error) => Ok(Err(error)),
-                Ok(transcripts) => conversations.imported(principal, transcripts).await.map(Ok),
-            }
-        });
-        until.in_time(imported).await?
-    }
-
-    /// Writes what was read from a file, a little at a time. What was written before something failed is
-    /// there, and is found to be so when the file is brought again.
-    async fn imported(
-        &self,
-        principal: PrincipalId,
-        transcripts: Vec<Transcript>,
-    ) -> Result<Imported, JournalError> {
-        let mut imported = Imported::default();
-        for transcript in transcripts {
-            for part in transcript.parts(IMPORTED) {
-                let repeated: Vec<_> =
-                    part.turns.iter().filter_map(|turn| turn.outcome.retry_of).collect();
-                let written = self.0.journal.import(principal, vec![part]).await;
-                // A failed write proves nothing.
-                self.0.runs.repeated(principal, repeated);
-                imported.add(written?);
-            }
-        }
-        Ok(imported)
     }
 
     fn now(&self) -> Moment {

@@ -9,18 +9,18 @@ use axum::response::{IntoResponse, Response};
 use futures_util::StreamExt as _;
 use holdfast_protocol::{Code, Problem};
 use serde_json::{Value, json};
-use tokio::task::spawn_blocking;
 use tokio::time::{Instant, timeout, timeout_at};
 
 use super::Site;
 use super::caller::Caller;
 use super::problem::Fault;
 
-/// How long a body may take to arrive, from the beginning of the exchange …
+/// How long a body may take to arrive, or, of a large one, each further stretch of it: a slow line gets
+/// its time, and one that stalls does not, however much came before.
 const PATIENCE: Duration = Duration::from_secs(20);
-/// … and for how many bytes of a large one there is a second more: a file takes a slow line its time.
-const BYTES_A_SECOND: u64 = 16 * 1024;
-/// From what size on a body is large, and read aside: others want to be served.
+/// How much of a large body such a stretch is, in bytes.
+const STRETCH: usize = 320 * 1024;
+/// Larger than any body that is not a file.
 const LARGE: usize = 1024 * 1024;
 /// How much of a body that is too large is read on, so that the client, which may be sending still,
 /// gets to read why …
@@ -39,27 +39,16 @@ impl<const LIMIT: usize> FromRequest<Site> for Json<LIMIT> {
 
     async fn from_request(request: Request, site: &Site) -> Result<Self, Response> {
         let (parts, body) = request.into_parts();
-        if !is_json(&parts.headers) {
-            let detail = "The body must be sent as `Content-Type: application/json`.";
-            return Err(Fault::new(Code::UnsupportedMediaType, detail).into_response());
-        }
         let bytes = read(&parts.headers, body, LIMIT).await?;
-        let value = parse(bytes).await.map_err(IntoResponse::into_response)?;
+        let value = parse(&bytes).map_err(IntoResponse::into_response)?;
         let caller = Caller::of(&parts, site).map_err(IntoResponse::into_response)?;
         Ok(Self { caller, value })
     }
 }
 
-async fn parse(bytes: Vec<u8>) -> Result<Value, Fault> {
-    let is_large = bytes.len() > LARGE;
-    let parse = move || serde_json::from_slice(&bytes).map_err(|error| error.to_string());
-    let parsed = if is_large {
-        // Should it panic, that is a fault of what was sent.
-        spawn_blocking(parse).await.unwrap_or_else(|_| Err("it cannot be read".to_owned()))
-    } else {
-        parse()
-    };
-    parsed.map_err(|error| {
+/// The value that a body is.
+pub(super) fn parse(bytes: &[u8]) -> Result<Value, Fault> {
+    serde_json::from_slice(bytes).map_err(|error| {
         Fault::new(Code::InvalidJson, format!("The body is not valid JSON: {error}."))
     })
 }
@@ -72,9 +61,16 @@ fn is_json(headers: &HeaderMap) -> bool {
         .is_some_and(|media_type| media_type.trim().eq_ignore_ascii_case("application/json"))
 }
 
-async fn read(headers: &HeaderMap, body: Body, limit: usize) -> Result<Vec<u8>, Response> {
-    let begun = Instant::now();
-    let is_large = limit > LARGE;
+/// The bytes of a body that says to be JSON, at most `limit` of them.
+pub(super) async fn read(
+    headers: &HeaderMap,
+    body: Body,
+    limit: usize,
+) -> Result<Vec<u8>, Response> {
+    if !is_json(headers) {
+        let detail = "The body must be sent as `Content-Type: application/json`.";
+        return Err(Fault::new(Code::UnsupportedMediaType, detail).into_response());
+    }
     let announced = headers
         .get(header::CONTENT_LENGTH)
         .and_then(|value| value.to_str().ok())
@@ -87,9 +83,9 @@ async fn read(headers: &HeaderMap, body: Body, limit: usize) -> Result<Vec<u8>, 
         return Err(too_large(limit));
     }
     let mut bytes = Vec::new();
+    let mut deadline = Instant::now() + PATIENCE;
+    let mut stretch = if limit > LARGE { STRETCH } else { usize::MAX };
     loop {
-        let earned = if is_large { bytes.len() as u64 / BYTES_A_SECOND } else { 0 };
-        let deadline = begun + PATIENCE + Duration::from_secs(earned);
         match timeout_at(deadline, stream.next()).await {
             Ok(Some(Ok(piece))) => bytes.extend_from_slice(&piece),
             Ok(None) => return Ok(bytes),
@@ -105,6 +101,10 @@ async fn read(headers: &HeaderMap, body: Body, limit: usize) -> Result<Vec<u8>, 
         if bytes.len() > limit {
             linger(&mut stream).await;
             return Err(too_large(limit));
+        }
+        if bytes.len() >= stretch {
+            stretch = bytes.len() + STRETCH;
+            deadline = Instant::now() + PATIENCE;
         }
     }
 }

@@ -145,7 +145,8 @@ pub trait Journal: Send + Sync + 'static {
     ) -> Result<Option<Transcript>>;
 
     /// Adds those settled turns that are not there yet, all of them or none; what is there is left as it
-    /// is. A turn may repeat one that is there or comes before it.
+    /// is. A turn may repeat one that is there or comes before it. A conversation may come in parts, one
+    /// call after another.
     async fn import(
         &self,
         principal: PrincipalId,

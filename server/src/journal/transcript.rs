@@ -21,26 +21,6 @@ pub struct Transcript {
     pub turns: Vec<TranscriptTurn>,
 }
 
-impl Transcript {
-    /// The same in parts of about so many bytes of text, in order: each can be imported by itself.
-    pub fn parts(mut self, bytes: usize) -> impl Iterator<Item = Self> {
-        let mut turns = std::mem::take(&mut self.turns).into_iter().peekable();
-        std::iter::from_fn(move || {
-            turns.peek()?;
-            let mut left = bytes;
-            let mut part = Vec::new();
-            while left > 0
-                && let Some(turn) = turns.next()
-            {
-                let question = turn.outcome.question.as_deref().unwrap_or_default();
-                left = left.saturating_sub(question.len() + turn.outcome.text().len());
-                part.push(turn);
-            }
-            Some(Self { turns: part, ..self.clone() })
-        })
-    }
-}
-
 /// A turn with what tells a repetition of its ask from another one.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TranscriptTurn {

@@ -13,6 +13,7 @@ mod deleting;
 mod draining;
 mod following;
 mod guards;
+mod importing;
 mod listing;
 mod looking_up;
 mod restarting;
