@@ -4,7 +4,7 @@ use holdfast_protocol::ConversationSummary;
 use tokio::sync::oneshot;
 
 use super::Conversations;
-use crate::journal::{Changes, ConversationKey, Deletion, JournalError, Restore};
+use crate::journal::{ConversationKey, Deletion, JournalError, Restore};
 use crate::runs::Until;
 
 /// What became of the wish to take a deletion back.
@@ -60,10 +60,9 @@ impl Conversations {
         match journal.restore(key).await? {
             Restore::Purged => Ok(Restored::Deleted),
             Restore::Unknown => Ok(Restored::Unknown),
-            Restore::There => {
+            Restore::There(summary) => {
                 self.0.runs.restore(key);
-                let summary = journal.change(key, Changes::default()).await?;
-                Ok(summary.map_or(Restored::Deleted, Restored::There))
+                Ok(Restored::There(summary))
             }
         }
     }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use holdfast_protocol::Timestamp;
+use holdfast_protocol::{ConversationSummary, Timestamp};
 
 use super::ConversationKey;
 use crate::clock::Uptime;
@@ -46,10 +46,10 @@ impl Deletion {
 }
 
 /// What became of the wish to take a deletion back.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Restore {
-    /// The conversation is there; perhaps it was never deleted.
-    There,
+    /// The conversation is there, and the list says this of it; perhaps it was never deleted.
+    There(ConversationSummary),
     /// It was deleted, and what it held is gone.
     Purged,
     /// There never was one.

@@ -408,9 +408,9 @@ impl Archive {
 
     pub(super) fn restore(&mut self, conversation: ConversationKey) -> Restore {
         let id = (conversation.principal, conversation.id);
-        if self.conversations.contains_key(&id) {
+        if let Some(line) = self.conversations.get(&id) {
             self.deleted.remove(&id);
-            return Restore::There;
+            return Restore::There(self.summary(conversation.principal, conversation.id, line));
         }
         if self.deleted.contains_key(&id) { Restore::Purged } else { Restore::Unknown }
     }

@@ -11,7 +11,7 @@ use super::writer::Write;
 use crate::journal::{Changes, ConversationKey, Cursor, Listing, PrincipalId};
 use crate::search::Query;
 
-/// The columns of a line of the list, in the order in which [`summary`] reads them.
+/// The columns of a line of the list, in the order in which [`line`] reads them.
 const COLUMNS: &str = "
     c.id, c.title, c.created_at, c.updated_at,
     (SELECT count(*) FROM asks a
@@ -64,7 +64,7 @@ fn all(
              WHERE c.principal = ? AND (c.updated_at, c.id) < (?, ?) AND {IS_SHOWN}
              ORDER BY c.updated_at DESC, c.id DESC LIMIT ?"
         ))?
-        .query_map(params![principal.0, updated_at, id, most], summary)?
+        .query_map(params![principal.0, updated_at, id, most], line)?
         .collect()
 }
 
@@ -91,7 +91,7 @@ fn matching(
     standings
         .into_iter()
         .map(|Standing { id, seq, .. }| {
-            let mut found = statement.query_row(params![principal.0, id], summary)?;
+            let mut found = statement.query_row(params![principal.0, id], line)?;
             found.excerpt = excerpt(connection, principal, id, seq, query)?;
             Ok(found)
         })
@@ -200,12 +200,19 @@ pub(super) fn change(
             changes.title.as_ref().map(Title::as_str),
             changes.system_prompt,
         ])?;
-    write
-        .connection
+    summary(write.connection, conversation)
+}
+
+/// What the list says of a conversation, or would if it were not deleted.
+pub(super) fn summary(
+    connection: &Connection,
+    conversation: ConversationKey,
+) -> rusqlite::Result<Option<ConversationSummary>> {
+    connection
         .prepare_cached(&format!(
             "SELECT {COLUMNS} FROM conversations c WHERE c.principal = ? AND c.id = ?"
         ))?
-        .query_row(params![conversation.principal.0, bytes(id)], summary)
+        .query_row(params![conversation.principal.0, bytes(conversation.id.uuid())], line)
         .optional()
 }
 
@@ -260,7 +267,7 @@ pub(super) fn system_prompt(
     Ok(prompt.flatten())
 }
 
-fn summary(row: &Row<'_>) -> rusqlite::Result<ConversationSummary> {
+fn line(row: &Row<'_>) -> rusqlite::Result<ConversationSummary> {
     let timestamp = |at| row.get(at).map(Timestamp::from_millis);
     Ok(ConversationSummary {
         id: ConversationId::new(Uuid::from_bytes(row.get(0)?)),

@@ -17,6 +17,7 @@ use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{Connection, OptionalExtension as _, ToSql, params};
 use uuid::Uuid;
 
+use super::conversations;
 use super::rows::bytes;
 use super::search::Doc;
 use super::writer::Write;
@@ -78,18 +79,16 @@ pub(super) fn restore(
     conversation: ConversationKey,
 ) -> rusqlite::Result<Restore> {
     let connection = write.connection;
-    let (is_deleted, is_there) =
-        (is_deleted(connection, conversation)?, is_there(connection, conversation)?);
-    if is_deleted && is_there {
+    let is_deleted = is_deleted(connection, conversation)?;
+    let Some(summary) = conversations::summary(connection, conversation)? else {
+        return Ok(if is_deleted { Restore::Purged } else { Restore::Unknown });
+    };
+    if is_deleted {
         connection
             .prepare_cached("DELETE FROM deletions WHERE principal = ? AND conversation_id = ?")?
             .execute(params![conversation.principal.0, bytes(conversation.id.uuid())])?;
     }
-    Ok(match (is_there, is_deleted) {
-        (true, _) => Restore::There,
-        (false, true) => Restore::Purged,
-        (false, false) => Restore::Unknown,
-    })
+    Ok(Restore::There(summary))
 }
 
 pub(super) fn deletions(connection: &Connection) -> rusqlite::Result<Vec<Deletion>> {

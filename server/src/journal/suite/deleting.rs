@@ -1,5 +1,7 @@
 //! Deleting a conversation, taking that back, and purging it.
 
+use holdfast_protocol::ConversationSummary;
+
 use super::*;
 use crate::search::Query;
 
@@ -24,6 +26,14 @@ async fn is_shown(journal: &dyn Journal, id: u128) -> bool {
     page
 }
 
+/// What the list says of it.
+async fn listed(journal: &dyn Journal, id: u128) -> ConversationSummary {
+    let id = conversation(journal, id).id;
+    let listing = Listing { matching: None, before: None, limit: 9 };
+    let list = journal.conversations(journal.local_principal(), listing).await.unwrap();
+    list.conversations.into_iter().find(|summary| summary.id == id).unwrap()
+}
+
 pub(super) async fn a_deleted_conversation_is_hidden_until_it_is_restored(journal: &dyn Journal) {
     let key = conversation(journal, 1);
     assert!(!journal.delete(key, at(5)).await.unwrap(), "there is none");
@@ -45,8 +55,9 @@ pub(super) async fn a_deleted_conversation_is_hidden_until_it_is_restored(journa
     let record = journal.cancel_unheard(brought).await.unwrap();
     assert!(record.lacks_question(), "nothing of it is kept");
 
-    assert_eq!(journal.restore(key).await.unwrap(), Restore::There);
-    assert_eq!(journal.restore(key).await.unwrap(), Restore::There);
+    let restored = journal.restore(key).await.unwrap();
+    assert_eq!(restored, Restore::There(listed(journal, 1).await));
+    assert_eq!(journal.restore(key).await.unwrap(), restored);
     assert_eq!(journal.deletions().await.unwrap(), []);
     assert!(is_shown(journal, 1).await);
     assert_eq!(journal.conversation(key, None, 9).await.unwrap(), whole);
@@ -96,7 +107,8 @@ pub(super) async fn nobody_elses_conversation_is_deleted(journal: &dyn Journal) 
     journal.delete(conversation(journal, 1), at(5)).await.unwrap();
     assert_eq!(journal.restore(theirs).await.unwrap(), Restore::Unknown);
     assert_eq!(journal.purge(theirs).await.unwrap(), Purge::NotDeleted);
-    assert_eq!(journal.restore(conversation(journal, 1)).await.unwrap(), Restore::There);
+    let restored = journal.restore(conversation(journal, 1)).await.unwrap();
+    assert_eq!(restored, Restore::There(listed(journal, 1).await));
     assert!(is_shown(journal, 1).await);
 }
 
