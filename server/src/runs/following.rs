@@ -27,8 +27,9 @@ use tokio::sync::watch;
 use tokio::time::{Instant, sleep_until};
 
 use super::live::{Live, Progress};
+use super::look_up::Met;
 use super::text::{piece, resume, upto};
-use super::{Met, Phase, Refusal, Runs, Submission, Until};
+use super::{Phase, Refusal, Runs, Submission, Until};
 use crate::journal::Key;
 
 /// The least time between two pieces of a text that grows: a lone token is told at once, and those of a
