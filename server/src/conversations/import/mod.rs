@@ -7,6 +7,9 @@
 mod chatgpt;
 mod turn;
 
+#[cfg(test)]
+mod tests;
+
 use std::collections::BTreeMap;
 use std::fmt;
 
